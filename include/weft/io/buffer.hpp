@@ -3,8 +3,7 @@
 
 #include <concepts>
 #include <cstddef>
-#include <iterator>
-#include <memory>
+#include <span>
 #include <type_traits>
 
 #include <weft/base/config.hpp>
@@ -127,8 +126,7 @@ template <class T>
 concept contiguous_bytes =
     !std::is_array_v<T> && (is_byte_span<T> || !std::is_convertible_v<const T&, const_buffer>) &&
     requires(const T& range) {
-      { range.begin() } -> std::contiguous_iterator;
-      { range.end() } -> std::sized_sentinel_for<decltype(range.begin())>;
+      std::span(range.begin(), range.end());
       requires bytes_element<std::remove_cvref_t<decltype(*range.begin())>>;
     };
 
@@ -143,9 +141,8 @@ constexpr Buffer buffer_prefix(const Buffer& b, std::size_t max_size) noexcept {
 
 template <class Range>
 constexpr auto buffer_of(Range& range) noexcept {
-  return buffer_over<decltype(*range.begin())>(
-      std::to_address(range.begin()),
-      static_cast<std::size_t>(range.end() - range.begin()) * sizeof(*range.begin()));
+  const std::span elements(range.begin(), range.end());
+  return buffer_over<decltype(*range.begin())>(elements.data(), elements.size_bytes());
 }
 
 }  // namespace detail

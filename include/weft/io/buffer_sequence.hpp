@@ -2,7 +2,6 @@
 #pragma once
 
 #include <concepts>
-#include <iterator>
 #include <type_traits>
 #include <utility>
 
@@ -31,12 +30,12 @@ concept buffer_range = !buffer_itself<T> && !converts_to_buffer<T>;
 template <class T>
   requires std::is_convertible_v<const T*, const mutable_buffer*>
 const mutable_buffer* buffer_sequence_begin(const T& b) noexcept {
-  return std::addressof(static_cast<const mutable_buffer&>(b));
+  return &static_cast<const mutable_buffer&>(b);
 }
 template <class T>
   requires std::is_convertible_v<const T*, const const_buffer*>
 const const_buffer* buffer_sequence_begin(const T& b) noexcept {
-  return std::addressof(static_cast<const const_buffer&>(b));
+  return &static_cast<const const_buffer&>(b);
 }
 template <class T>
   requires(detail::converts_to_buffer<T> && !detail::buffer_itself<T>)
@@ -56,12 +55,12 @@ auto buffer_sequence_begin(const T& sequence) noexcept -> decltype(sequence.begi
 template <class T>
   requires std::is_convertible_v<const T*, const mutable_buffer*>
 const mutable_buffer* buffer_sequence_end(const T& b) noexcept {
-  return std::addressof(static_cast<const mutable_buffer&>(b)) + 1;
+  return &static_cast<const mutable_buffer&>(b) + 1;
 }
 template <class T>
   requires std::is_convertible_v<const T*, const const_buffer*>
 const const_buffer* buffer_sequence_end(const T& b) noexcept {
-  return std::addressof(static_cast<const const_buffer&>(b)) + 1;
+  return &static_cast<const const_buffer&>(b) + 1;
 }
 template <class T>
   requires(detail::converts_to_buffer<T> && !detail::buffer_itself<T>)
