@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSL-1.0
+# Configure, build and test one preset of CMakePresets.json. Expects to be in the project's root.
+
+# How many jobs: the cores, but no more than one per GiB of free memory. WEFT_JOBS overrides.
+weft_jobs() {
+  local cores memory
+  cores=$(nproc)
+  memory=$(awk '/^MemAvailable:/ {print int($2 / 1048576)}' /proc/meminfo)
+  ((memory < 1)) && memory=1
+  echo "${WEFT_JOBS:-$((cores < memory ? cores : memory))}"
+}
+
+# weft_configure PRESET [CMAKE ARGUMENT...]
+weft_configure() {
+  local preset=$1
+  shift
+  if [[ -z ${CMAKE_CXX_COMPILER_LAUNCHER:-} ]] && command -v ccache >/dev/null; then
+    export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+  fi
+  cmake --preset "$preset" --log-level=WARNING "$@"
+}
+
+# weft_build PRESET [TARGET...]
+weft_build() {
+  local preset=$1
+  shift
+  cmake --build "build/$preset" --parallel "$(weft_jobs)" ${1:+--target "$@"}
+}
+
+# weft_test PRESET [CTEST ARGUMENT...]: runs the tests, a core each; the last line is ctest's
+# closing one ("100% tests passed, 0 tests failed out of N"), also where ctest lists skipped or
+# failed tests after it.
+weft_test() {
+  local preset=$1 log status=0
+  shift
+  log=build/$preset/ctest.log
+  ctest --test-dir "build/$preset" --output-on-failure --no-tests=error \
+    --parallel "$(weft_jobs)" "$@" 2>&1 | tee "$log" || status=$?
+  grep -E '^[0-9]+% tests passed' "$log" || true
+  return "$status"
+}
