@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <weft/base/operation.hpp>
+#include <weft/execution/execution_context.hpp>
+
+namespace WEFT_NAMESPACE::detail {
+
+/// The queue of ready operations of one execution context, and the threads that run them. Each
+/// context has one, as a service. What the templates need of it stands here; the class itself is
+/// in src/context/scheduler/.
+///
+/// Work: the scheduler counts unfinished work and stops its threads when the count falls to zero.
+/// A queued operation is one unit, from `scheduler_post` (or from `scheduler_work_started`, for an
+/// operation that is started now and queued with `scheduler_complete` later) until it has run.
+///
+/// All of these may be called from any thread, and are O(1).
+class scheduler;
+
+/// The scheduler of `context`; made on first use. A context of the user's own that has none gets
+/// one with a thread of its own, so that I/O objects work there too.
+WEFT_API scheduler& use_scheduler(execution_context& context);
+
+/// Queues an operation and counts it as work.
+WEFT_API void scheduler_post(scheduler&, operation*) noexcept;
+
+/// Queues an operation that was counted as work when it was started.
+WEFT_API void scheduler_complete(scheduler&, operation*) noexcept;
+WEFT_API void scheduler_complete(scheduler&, operation_queue&) noexcept;
+
+WEFT_API void scheduler_work_started(scheduler&) noexcept;
+WEFT_API void scheduler_work_finished(scheduler&) noexcept;
+
+/// Whether the calling thread is running this scheduler's operations.
+WEFT_API bool scheduler_running_in_this_thread(const scheduler&) noexcept;
+
+}  // namespace WEFT_NAMESPACE::detail

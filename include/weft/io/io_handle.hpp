@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <utility>
+
+#include <weft/async/cancellation_type.hpp>
+#include <weft/context/handler_operation.hpp>
+#include <weft/execution/execution_context.hpp>
+#include <weft/io/io_operation.hpp>
+
+namespace WEFT_NAMESPACE::detail {
+
+/// The I/O driver of a context: its backend and its timers; made, as a service, on first use.
+WEFT_API io_driver& use_io_driver(execution_context& context);
+WEFT_API scheduler& driver_scheduler(io_driver& driver) noexcept;
+
+/// Cancels one operation: what has not begun ends with operation_aborted; what the kernel has is
+/// asked back and reports what became of it. Any thread.
+WEFT_API void cancel_io_operation(io_driver& driver, io_operation* op) noexcept;
+
+/// What a descriptor can do without being told each time it would block.
+enum class io_readiness : bool {
+  pollable,        ///< sockets, pipes, terminals, eventfds
+  always_blocking  ///< regular files: never "not ready"; they just block
+};
+
+/// Owns a native descriptor and its registration with a driver: the part of a socket, pipe,
+/// file or other descriptor object that is neither template nor protocol.
+///
+/// Thread safety: `start`, `cancel`, `close` and `release` may be called from several threads at
+/// once. Moving, assigning and destroying may not.
+class WEFT_API io_handle {
+ public:
+  explicit io_handle(execution_context& context) : driver_(&use_io_driver(context)) {}
+  io_handle(io_handle&& other) noexcept
+      : driver_(other.driver_), object_(std::exchange(other.object_, nullptr)) {}
+  io_handle& operator=(io_handle&& other) noexcept;
+  ~io_handle();
+
+  io_driver& driver() const noexcept { return *driver_; }
+  scheduler& owner() const noexcept { return driver_scheduler(*driver_); }
+
+  bool is_open() const noexcept { return native_handle() >= 0; }
+  int native_handle() const noexcept;
+
+  /// Takes over an open descriptor. Fails with error::already_open, or no_memory. On failure the
+  /// descriptor is still the caller's.
+  error_code assign(int fd, io_readiness readiness = io_readiness::pollable) noexcept;
+
+  /// Starts an operation, which the handle then owns. It completes exactly once, never inside this
+  /// call: with bad_descriptor if the handle is closed. O(1).
+  void start(io_operation* op) noexcept;
+
+  /// The same, but an operation that finishes at once is given back: true, and the caller
+  /// completes it.
+  bool start_or_finish(io_operation* op) noexcept;
+
+  /// Cancels all operations. Returns false if the handle is closed.
+  bool cancel() noexcept;
+
+  /// Cancels all operations and closes the descriptor. When it returns, the kernel holds no
+  /// request on it. The descriptor is gone even if an error is returned. A closed handle: success.
+  error_code close() noexcept;
+
+  /// The same, but hands the open descriptor to the caller. -1 and bad_descriptor if closed.
+  int release(error_code& ec) noexcept;
+
+  // Per-descriptor notes of the owner, kept with the descriptor (modes, protocol state).
+  unsigned flags() const noexcept;
+  void set_flag(unsigned flag, bool on) noexcept;
+
+ private:
+  io_driver* driver_;
+  io_object* object_ = nullptr;
+};
+
+/// Answers a cancellation slot for an I/O operation.
+class io_canceller {
+ public:
+  io_canceller(io_driver& driver, io_operation* op) noexcept : driver_(&driver), op_(op) {}
+  void operator()(cancellation_type_t type) const noexcept {
+    if ((type & (cancellation_type::terminal | cancellation_type::partial |
+                 cancellation_type::total)) != cancellation_type::none)
+      cancel_io_operation(*driver_, op_);
+  }
+
+ private:
+  io_driver* driver_;
+  io_operation* op_;
+};
+
+/// Whether the handler asks for an immediate completion by an executor of its own.
+template <class Handler, class IoExecutor>
+inline constexpr bool has_immediate_executor =
+    requires { typename Handler::immediate_executor_type; };
+
+/// Starts `Base` on `io` for `handler`: `void (results of Base...)` is called as the handler's
+/// associations ask. `args` construct Base after (function, scheduler).
+template <class Base, class Handler, class IoExecutor, class... Args>
+void start_io(io_handle& io, Handler& handler, const IoExecutor& executor, Args&&... args) {
+  using op_type = handler_operation<Base, Handler, IoExecutor>;
+  auto op = op_type::create(handler, executor, io.owner(), std::forward<Args>(args)...);
+  op->template connect<io_canceller>(io.driver(), op.get());
+  if constexpr (has_immediate_executor<Handler, IoExecutor>) {
+    op_type* raw = op.release();
+    if (io.start_or_finish(raw))
+      op_type::complete_immediately(raw, executor);
+  } else {
+    io.start(op.release());
+  }
+}
+
+/// Starts an operation that belongs to no descriptor (opening a file, say).
+WEFT_API void start_driver_operation(io_driver& driver, io_operation* op) noexcept;
+
+template <class Base, class Handler, class IoExecutor, class... Args>
+void start_io(io_driver& driver, Handler& handler, const IoExecutor& executor, Args&&... args) {
+  using op_type = handler_operation<Base, Handler, IoExecutor>;
+  auto op =
+      op_type::create(handler, executor, driver_scheduler(driver), std::forward<Args>(args)...);
+  op->template connect<io_canceller>(driver, op.get());
+  start_driver_operation(driver, op.release());
+}
+
+}  // namespace WEFT_NAMESPACE::detail

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+
+#include <weft/base/error_code.hpp>
+#include <weft/base/operation.hpp>
+#include <weft/context/scheduler.hpp>
+
+struct io_uring_sqe;
+
+namespace WEFT_NAMESPACE::detail {
+
+class io_driver;
+class io_object;
+class io_operation;
+
+/// The queues of an I/O object. Operations of one queue are performed in the order they were
+/// started, one at a time; those of `concurrent` have no order and are all under way at once.
+enum class io_queue : std::uint8_t { read, write, except, concurrent };
+
+/// What an attempt came to.
+enum class io_status : std::uint8_t {
+  again,    ///< Not now: it would block.
+  done,     ///< Finished, or failed: the result is stored.
+  drained,  ///< Finished, and nothing more is there to be had until the descriptor says so.
+};
+
+/// What an operation does, apart from any handler: one constant per operation, in src/io/op/. Its
+/// functions are called with the object's lock held and must not block (but `blocking` ones).
+struct io_kind {
+  /// One attempt by system call. Retries EINTR.
+  io_status (*perform)(io_operation&) noexcept;
+
+  /// Describes the operation to io_uring: fills a zeroed submission entry except its user_data.
+  /// What it points at must stay valid until the operation completes. Null: io_uring waits until
+  /// the descriptor is ready for the operation's queue and then calls `perform`.
+  void (*prepare)(io_operation&, io_uring_sqe&) noexcept;
+
+  /// Takes io_uring's answer: bytes or a descriptor, or a negated errno value (never ECANCELED).
+  /// `again` submits the operation once more. Not null if `prepare` is not.
+  io_status (*finish)(io_operation&, int result) noexcept;
+
+  /// Whether `perform` may block (files, name look-ups in a file system): where io_uring does not
+  /// take the operation, a helper thread performs it.
+  bool blocking = false;
+};
+
+/// A pending operation on a descriptor, or (with no object) on the operating system at large.
+///
+/// States, guarded by the lock of its object (by the driver's, if it has none):
+///   fresh -> queued -> submitted -> finished        submitted: the kernel or a helper thread has
+///   it fresh | queued -> finished                      performed, failed or cancelled before that
+/// A finished operation is in the scheduler's queue, or runs, and is touched by nobody else.
+class WEFT_API io_operation : public operation {
+ public:
+  /// The scheduler whose threads complete the operation.
+  scheduler& owner() const noexcept { return *scheduler_; }
+
+  // The result, valid when finished.
+  error_code ec;
+  std::size_t bytes = 0;
+
+  /// The descriptor to work on; set when the operation is started on an object.
+  int fd = -1;
+
+  void fail(int errno_value) noexcept { ec = errno_code(errno_value); }
+
+  const io_kind& kind() const noexcept { return *kind_; }
+  io_queue queue() const noexcept { return queue_; }
+
+ protected:
+  io_operation(function f, scheduler& owner, const io_kind& kind, io_queue queue) noexcept
+      : operation(f), scheduler_(&owner), kind_(&kind), queue_(queue) {}
+  ~io_operation() = default;
+
+ private:
+  friend class io_driver;
+  friend class io_object;
+  friend class io_operation_list;
+  friend class backend;
+  friend class epoll_backend;
+  friend class uring_backend;
+  friend class blocking_pool;
+
+  enum class state : std::uint8_t { fresh, queued, submitted, finished };
+
+  scheduler* scheduler_;
+  const io_kind* kind_;
+  io_object* object_ = nullptr;
+  io_operation* prev_ = nullptr;
+  io_operation* next_ = nullptr;
+  io_queue queue_;
+  state state_ = state::fresh;
+  bool cancelled_ = false;  // a cancel was asked for: ECANCELED is an answer, not an accident
+  bool polled_ = false;     // io_uring has a readiness poll of it, not the operation itself
+};
+
+/// The results most operations have: void (error_code, std::size_t).
+class transfer_operation : public io_operation {
+ public:
+  std::tuple<error_code, std::size_t> take_results() noexcept { return {ec, bytes}; }
+
+ protected:
+  using io_operation::io_operation;
+  ~transfer_operation() = default;
+};
+
+/// The results of operations that only succeed or fail: void (error_code).
+class status_operation : public io_operation {
+ public:
+  std::tuple<error_code> take_results() noexcept { return {ec}; }
+
+ protected:
+  using io_operation::io_operation;
+  ~status_operation() = default;
+};
+
+}  // namespace WEFT_NAMESPACE::detail
