@@ -15,7 +15,7 @@ class mutable_buffer;
 
 namespace detail {
 
-// A span is known by its shape, so that std::span, gsl::span and the like need no include here.
+// A span is known by its shape, so that gsl::span and the like are spans too.
 template <class T>
 inline constexpr bool is_byte_span = false;
 template <template <class, std::size_t> class Span, class T, std::size_t Extent>
