@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
+#include <weft/base/operation_function.hpp>
 #include <weft/base/operation_memory.hpp>
 
 namespace WEFT_NAMESPACE::detail {
@@ -41,10 +43,14 @@ class function_operation final : public operation {
   Function function_;
 };
 
+/// `f` as an operation for a queue; an operation_function is unwrapped.
 template <class Function, class Allocator>
 operation* make_function_operation(Function&& f, const Allocator& allocator) {
-  return function_operation<std::decay_t<Function>, Allocator>::create(std::forward<Function>(f),
-                                                                       allocator);
+  if constexpr (std::is_same_v<Function, operation_function>)
+    return f.release();
+  else
+    return function_operation<std::decay_t<Function>, Allocator>::create(std::forward<Function>(f),
+                                                                         allocator);
 }
 
 }  // namespace WEFT_NAMESPACE::detail

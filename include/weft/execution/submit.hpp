@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include <weft/base/config.hpp>
+#include <weft/base/function_operation.hpp>
+#include <weft/execution/execution_context.hpp>
+#include <weft/execution/properties.hpp>
+#include <weft/execution/work_tracker.hpp>
+
+// How the library hands a function to an executor of either style. `f` is a move-constructible
+// nullary function, taken by copy or move; its memory comes from `allocator` if the executor lets
+// it be chosen. Each throws what the allocation, the move of `f` or the executor throws; the
+// function is destroyed un-called then.
+
+namespace WEFT_NAMESPACE::detail {
+
+/// The base of all any_executor: they take an allocator with the function, since the allocator
+/// property does not pass through their type erasure.
+struct any_executor_tag {};
+
+template <class Executor, class Function, class Allocator>
+void executor_execute(const Executor& ex, Function&& f, const Allocator& allocator) {
+  if constexpr (std::is_base_of_v<any_executor_tag, Executor>)
+    ex.execute(std::forward<Function>(f), allocator);
+  else
+    prefer(ex, execution::allocator(allocator)).execute(std::forward<Function>(f));
+}
+
+/// Runs `f` at once if the executor allows that here, else queues it.
+template <class Executor, class Function, class Allocator>
+void executor_dispatch(const Executor& ex, Function&& f, const Allocator& allocator) {
+  if constexpr (execution::executor<Executor>)
+    executor_execute(ex, std::forward<Function>(f), allocator);
+  else
+    ex.dispatch(std::forward<Function>(f), allocator);
+}
+
+/// Queues `f`; it never runs inside this call.
+template <class Executor, class Function, class Allocator>
+void executor_post(const Executor& ex, Function&& f, const Allocator& allocator) {
+  if constexpr (execution::executor<Executor>)
+    executor_execute(prefer(require(ex, execution::blocking.never), execution::relationship.fork),
+                     std::forward<Function>(f), allocator);
+  else
+    ex.post(std::forward<Function>(f), allocator);
+}
+
+/// Queues `f` as a continuation of the calling function, which is about to return.
+template <class Executor, class Function, class Allocator>
+void executor_defer(const Executor& ex, Function&& f, const Allocator& allocator) {
+  if constexpr (execution::executor<Executor>)
+    executor_execute(
+        prefer(require(ex, execution::blocking.never), execution::relationship.continuation),
+        std::forward<Function>(f), allocator);
+  else
+    ex.defer(std::forward<Function>(f), allocator);
+}
+
+/// The context of an executor of either style, as its own type.
+template <class Executor>
+decltype(auto) executor_context(const Executor& ex) noexcept {
+  if constexpr (execution::executor<Executor>)
+    return query(ex, execution::context);
+  else
+    return ex.context();
+}
+
+/// A class with an executor type, derived from execution_context.
+template <class T>
+concept execution_context_type =
+    std::is_convertible_v<T&, execution_context&> && requires { typename T::executor_type; };
+
+}  // namespace WEFT_NAMESPACE::detail
