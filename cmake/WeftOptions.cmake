@@ -6,6 +6,7 @@ option(BUILD_SHARED_LIBS "Build libweft.so instead of libweft.a" OFF)
 option(WEFT_DEVELOPMENT "Treat warnings as errors, link with mold" ${PROJECT_IS_TOP_LEVEL})
 option(WEFT_INSTALL "Generate the install rules" ${PROJECT_IS_TOP_LEVEL})
 option(WEFT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(WEFT_TRY_ASIO_EXAMPLES "Try Asio's example programs as tests (libasio-doc)" OFF)
 option(WEFT_BUILD_EXAMPLES "Build the examples (run as tests when tests are built)"
        ${PROJECT_IS_TOP_LEVEL})
 option(WEFT_BUILD_DEMO "Build weft-demo" ${PROJECT_IS_TOP_LEVEL})
