@@ -255,10 +255,10 @@ TEST(generic_protocol, takes_a_protocol_of_its_own_type_only) {
   EXPECT_EQ(stream.protocol(), IPPROTO_TCP);
   EXPECT_EQ(stream, generic::stream_protocol(AF_INET6, IPPROTO_TCP));
   EXPECT_NE(stream, generic::stream_protocol(tcp::v4()));
-  EXPECT_THROW(generic::stream_protocol(udp::v4()), std::bad_cast);
-  EXPECT_THROW(generic::datagram_protocol(tcp::v4()), std::bad_cast);
-  EXPECT_THROW(generic::raw_protocol(tcp::v4()), std::bad_cast);
-  EXPECT_THROW(generic::seq_packet_protocol(tcp::v4()), std::bad_cast);
+  EXPECT_THROW(generic::stream_protocol{udp::v4()}, std::bad_cast);
+  EXPECT_THROW(generic::datagram_protocol{tcp::v4()}, std::bad_cast);
+  EXPECT_THROW(generic::raw_protocol{tcp::v4()}, std::bad_cast);
+  EXPECT_THROW(generic::seq_packet_protocol{tcp::v4()}, std::bad_cast);
   EXPECT_EQ(generic::datagram_protocol(udp::v4()).type(), SOCK_DGRAM);
   EXPECT_EQ(generic::raw_protocol(ip::icmp::v4()).protocol(), IPPROTO_ICMP);
   EXPECT_EQ(generic::seq_packet_protocol(local::seq_packet_protocol()).family(), AF_UNIX);

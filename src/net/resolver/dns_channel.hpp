@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <string>
+
+#include <weft/base/error_code.hpp>
+
+struct ares_channeldata;
+struct ares_socket_functions;
+
+namespace WEFT_NAMESPACE::detail {
+
+/// What may be told about name servers, from the section "resolver" of a context's configuration.
+/// What is left empty or 0 comes from /etc/resolv.conf and /etc/nsswitch.conf.
+struct dns_options {
+  std::string servers;  ///< "address:port,..."; an IPv6 address in brackets.
+  std::string lookups;  ///< 'f' for /etc/hosts and 'b' for name servers, in order.
+  int timeout_ms = 0;   ///< Until the first attempt at a server is given up.
+  int tries = 0;        ///< Attempts at each server.
+};
+
+/// Owns a c-ares channel, whose sockets are made close-on-exec and never raise SIGPIPE.
+class dns_channel {
+ public:
+  /// Told what a socket waits for; both false before it is closed.
+  using socket_changed = void (*)(void* user, int fd, bool read, bool write);
+  /// Closes a socket, instead of close(2).
+  using socket_close = void (*)(void* user, int fd);
+
+  dns_channel() noexcept = default;
+  dns_channel(const dns_channel&) = delete;
+  dns_channel& operator=(const dns_channel&) = delete;
+  ~dns_channel() { close(); }
+
+  /// Reads the system's configuration; fails with no_memory, invalid_argument (options that make
+  /// no sense), or what reading it said. `user` goes to the functions.
+  error_code open(const dns_options& options, socket_changed changed, socket_close close_socket,
+                  void* user) noexcept;
+
+  /// Ends all lookups, with operation_aborted.
+  void close() noexcept;
+
+  bool is_open() const noexcept { return channel_ != nullptr; }
+  ares_channeldata* get() const noexcept { return channel_; }
+
+  /// Lets c-ares act on sockets that are ready (-1 for none), and on timeouts that have passed.
+  void process(int readable, int writable) noexcept;
+
+  /// Milliseconds until `process` has a timeout to act on; -1 for none.
+  int timeout_ms() const noexcept;
+
+ private:
+  static void on_socket_state(void* self, int fd, int read, int write) noexcept;
+  static int on_close(int fd, void* self) noexcept;
+  static const ares_socket_functions& socket_functions() noexcept;
+
+  ares_channeldata* channel_ = nullptr;
+  socket_changed changed_ = nullptr;
+  socket_close close_ = nullptr;
+  void* user_ = nullptr;
+};
+
+}  // namespace WEFT_NAMESPACE::detail
