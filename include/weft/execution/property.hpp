@@ -258,21 +258,33 @@ inline constexpr bool can_prefer_v = can_prefer<T, Properties...>::value;
 template <class T, class Property>
 inline constexpr bool can_require_concept_v = can_require_concept<T, Property>::value;
 
-/// The type of `query(t, p)`; likewise below for the other three.
+/// The type of `query(t, p)`, as a member `type` if it is well-formed; likewise the other three.
 template <class T, class Property>
-struct query_result {
+struct query_result {};
+template <class T, class Property>
+  requires(can_query_v<T, Property>)
+struct query_result<T, Property> {
   using type = decltype(query(std::declval<T>(), std::declval<Property>()));
 };
 template <class T, class... Properties>
-struct require_result {
+struct require_result {};
+template <class T, class... Properties>
+  requires(can_require_v<T, Properties...>)
+struct require_result<T, Properties...> {
   using type = decltype(require(std::declval<T>(), std::declval<Properties>()...));
 };
 template <class T, class... Properties>
-struct prefer_result {
+struct prefer_result {};
+template <class T, class... Properties>
+  requires(can_prefer_v<T, Properties...>)
+struct prefer_result<T, Properties...> {
   using type = decltype(prefer(std::declval<T>(), std::declval<Properties>()...));
 };
 template <class T, class Property>
-struct require_concept_result {
+struct require_concept_result {};
+template <class T, class Property>
+  requires(can_require_concept_v<T, Property>)
+struct require_concept_result<T, Property> {
   using type = decltype(require_concept(std::declval<T>(), std::declval<Property>()));
 };
 template <class T, class Property>
