@@ -50,7 +50,8 @@ def main():
 
     program = arguments.work / "program"
     command = [word for word in arguments.compiler.split(";") if word]
-    command += ["-std=c++20", "-O0", "-w", *FEATURES]
+    command += ["-std=c++20", "-O0", "-w"]
+    command += FEATURES if arguments.namespace == "weft" else []
     command += [f"-I{folder}" for folder in arguments.include]
     objects = []
     output = ""
