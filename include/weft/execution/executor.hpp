@@ -21,11 +21,14 @@ struct invocable_archetype {
 
 namespace detail {
 
+/// `execute` is asked for first: a class with a constructor from any_executor is asked here whether
+/// it is an executor when its own copy constructor is looked for, and has to be out before that.
 template <class E, class F>
 concept executes =
     std::invocable<std::decay_t<F>&> && std::constructible_from<std::decay_t<F>, F> &&
-    std::move_constructible<std::decay_t<F>> && std::is_nothrow_copy_constructible_v<E> &&
-    std::equality_comparable<E> && requires(const E& e, F&& f) { e.execute(static_cast<F&&>(f)); };
+    std::move_constructible<std::decay_t<F>> &&
+    requires(const E& e, F&& f) { e.execute(static_cast<F&&>(f)); } &&
+    std::is_nothrow_copy_constructible_v<E> && std::equality_comparable<E>;
 
 }  // namespace detail
 
