@@ -104,7 +104,7 @@ class timer_core {
     from.next.store(&from, std::memory_order_relaxed);
   }
 
-  void start(timer_state& timer, wait_operation* op) noexcept {
+  void start(wait_link& waits, wait_operation* op) noexcept {
     std::unique_lock lock(mutex_);
     if (is_shut_down_) {
       lock.unlock();
@@ -112,12 +112,15 @@ class timer_core {
       return;
     }
     scheduler_work_started(*scheduler_);
-    op->core_ = this;
-    op->queue_ = timer.queue_;
-    op->expiry_ = timer.expiry_;
-    op->sequence_ = ++sequence_;
+    op->is_counted_ = true;
     ++references_;
-    link(op, timer.waits_);
+    if (op->state_ == wait_operation::state::cancelled) {
+      lock.unlock();
+      scheduler_complete(*scheduler_, op);
+      return;
+    }
+    op->sequence_ = ++sequence_;
+    link(op, waits);
 
     timer_heap& heap = op->queue_->heap_;
     const bool is_first = heap.empty() || timer_heap::before(op, heap.front());
@@ -159,7 +162,9 @@ class timer_core {
     operation_queue completed;
     {
       const std::lock_guard lock(mutex_);
-      if (op->state_ == wait_operation::state::pending || op->state_ == wait_operation::state::due)
+      if (op->state_ == wait_operation::state::fresh)
+        op->state_ = wait_operation::state::cancelled;
+      else if (op->state_ != wait_operation::state::cancelled)
         cancel_locked(op, completed);
     }
     complete(completed);
@@ -168,12 +173,12 @@ class timer_core {
   /// Takes a wait out of everyone's reach. Returns whether it was cancelled before.
   bool settle(wait_operation* op) noexcept {
     std::unique_lock lock(mutex_);
-    const bool cancelled = op->state_ == wait_operation::state::cancelled;
-    if (!cancelled)
+    const auto state = std::exchange(op->state_, wait_operation::state::claimed);
+    if (state == wait_operation::state::due)
       unlink(op);
-    op->state_ = wait_operation::state::claimed;
-    release(std::move(lock));
-    return cancelled;
+    if (op->is_counted_)
+      release(std::move(lock));
+    return state == wait_operation::state::cancelled;
   }
 
  private:
@@ -329,7 +334,16 @@ timer_state::~timer_state() {
 }
 
 void timer_state::start(wait_operation* op) noexcept {
-  core_->start(*this, op);
+  core_->start(waits_, op);
+}
+
+bool timer_state::is_expired() const noexcept {
+  return expiry_ <= queue_->clock_->now();
+}
+
+void timer_state::wait() const noexcept {
+  while (!is_expired())
+    sleep_for(queue_->clock_->to_wait(expiry_));
 }
 
 std::size_t timer_state::cancel_waits(std::size_t limit) noexcept {

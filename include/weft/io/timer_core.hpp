@@ -18,6 +18,7 @@ class timer_core;
 class timer_heap;
 class timer_queue;
 class timer_service;
+class timer_state;
 
 /// The timers of a context; made, with its I/O driver, on first use.
 WEFT_API timer_service& use_timer_service(execution_context& context);
@@ -38,6 +39,7 @@ struct wait_link {
 
 /// One asynchronous wait. States, guarded by the timers' lock:
 ///   fresh -> pending      in the heap of its clock and in the list of its timer
+///   fresh -> cancelled    before it was started: it is queued when it is
 ///   pending -> due        expired and queued; in the list of its timer, so that it can be
 ///   cancelled pending, due -> cancelled    queued; in neither: it reports operation_aborted due,
 ///   cancelled -> claimed    about to call its handler: nothing reaches it any more
@@ -57,9 +59,9 @@ class WEFT_API wait_operation : public operation, private wait_link {
   void cancel() noexcept;
 
  protected:
-  wait_operation(function f, scheduler& owner) noexcept : operation(f), scheduler_(&owner) {}
+  wait_operation(function f, const timer_state& timer) noexcept;
   ~wait_operation() {
-    if (state_ != state::fresh && state_ != state::claimed)
+    if (state_ != state::claimed)
       abandon();
   }
 
@@ -72,15 +74,16 @@ class WEFT_API wait_operation : public operation, private wait_link {
   bool claim() noexcept;
   void abandon() noexcept;
 
-  scheduler* scheduler_;
-  timer_core* core_ = nullptr;
-  timer_queue* queue_ = nullptr;
-  std::int64_t expiry_ = 0;
+  scheduler* const scheduler_;
+  timer_core* const core_;
+  timer_queue* const queue_;
+  const std::int64_t expiry_;
   std::uint64_t sequence_ = 0;  // waits that expire together complete in the order of their start
   wait_operation* heap_prev_ = nullptr;  // the sibling before, or of the first child the parent
   wait_operation* heap_next_ = nullptr;
   wait_operation* heap_child_ = nullptr;
   state state_ = state::fresh;
+  bool is_counted_ = false;  // it keeps the timer_core
 };
 
 /// The part of a timer that depends neither on its clock's types nor on its executor.
@@ -114,11 +117,19 @@ class WEFT_API timer_state {
   std::size_t cancel() noexcept { return waits_.is_empty() ? 0 : cancel_waits(never_stop); }
   std::size_t cancel_one() noexcept { return waits_.is_empty() ? 0 : cancel_waits(1); }
 
-  /// Starts a wait, which completes exactly once, never inside this call.
+  /// Starts a wait that was made for the timer as it is. It completes exactly once, never inside
+  /// this call.
   void start(wait_operation* op) noexcept;
+
+  /// Whether a wait that is started now is due.
+  bool is_expired() const noexcept;
+
+  /// Blocks the calling thread until the expiry is reached.
+  void wait() const noexcept;
 
  private:
   friend class timer_core;
+  friend class wait_operation;
 
   static constexpr std::size_t never_stop = static_cast<std::size_t>(-1);
 
@@ -144,5 +155,12 @@ class wait_canceller {
  private:
   wait_operation* op_;
 };
+
+inline wait_operation::wait_operation(function f, const timer_state& timer) noexcept
+    : operation(f),
+      scheduler_(timer.scheduler_),
+      core_(timer.core_),
+      queue_(timer.queue_),
+      expiry_(timer.expiry_) {}
 
 }  // namespace WEFT_NAMESPACE::detail
