@@ -53,6 +53,10 @@ int ring::enter(unsigned entries, unsigned completions, std::int64_t timeout) no
   return result;
 }
 
+void ring::enable() noexcept {
+  io_uring_register(static_cast<unsigned>(ring_.ring_fd), IORING_REGISTER_ENABLE_RINGS, nullptr, 0);
+}
+
 bool ring::ready() const noexcept {
   return io_uring_cq_ready(&ring_) != 0;
 }

@@ -48,7 +48,7 @@ class ring {
   }
 
   /// Lets the calling thread be the only one that submits (rings made with R_DISABLED).
-  void enable() noexcept { io_uring_enable_rings(&ring_); }
+  void enable() noexcept;
 
  private:
   io_uring ring_;
