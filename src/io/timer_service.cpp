@@ -75,6 +75,8 @@ class timer_core {
 
   // ---- for timers
 
+  scheduler& owner() const noexcept { return *scheduler_; }
+
   timer_queue* attach(const timer_clock& clock) {
     const std::lock_guard lock(mutex_);
     std::unique_ptr<timer_queue>* place = &queues_;
@@ -302,10 +304,8 @@ void wait_operation::cancel() noexcept {
 
 // ---- timer_state
 
-timer_state::timer_state(execution_context& context, const timer_clock& clock)
-    : core_(&use_timer_service(context).core()),
-      scheduler_(&use_scheduler(context)),
-      queue_(core_->attach(clock)) {}
+timer_state::timer_state(timer_service& service, const timer_clock& clock)
+    : core_(&service.core()), scheduler_(&core_->owner()), queue_(core_->attach(clock)) {}
 
 timer_state::timer_state(timer_state&& other) noexcept
     : core_(other.core_),

@@ -62,7 +62,9 @@ class basic_waitable_timer {
   /// A timer that expired at the clock's epoch. Its handlers run by default in `ex`. Throws
   /// std::bad_alloc, or what starting the I/O driver of the context throws.
   explicit basic_waitable_timer(const executor_type& ex)
-      : executor_(ex), state_(detail::executor_context(executor_), clock_access::value) {}
+      : executor_(ex),
+        state_(detail::use_timer_service(detail::executor_context(executor_)),
+               clock_access::value) {}
   /// A timer that expires at `expiry_time`.
   basic_waitable_timer(const executor_type& ex, const time_point& expiry_time)
       : basic_waitable_timer(ex) {

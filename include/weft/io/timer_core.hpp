@@ -94,7 +94,7 @@ class WEFT_API wait_operation : public operation, private wait_link {
 /// allocates.
 class WEFT_API timer_state {
  public:
-  timer_state(execution_context& context, const timer_clock& clock);
+  timer_state(timer_service& service, const timer_clock& clock);
 
   /// Takes over the waits and the expiry of `other`, which is left without either.
   timer_state(timer_state&& other) noexcept;
