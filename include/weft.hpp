@@ -48,6 +48,7 @@
 #include <weft/async/deferred.hpp>
 #include <weft/async/executor_with_default.hpp>
 #include <weft/async/is_async_operation.hpp>
+#include <weft/async/work_guard.hpp>
 
 #include <weft/context/backend_kind.hpp>
 #include <weft/context/handler_operation.hpp>
