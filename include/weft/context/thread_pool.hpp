@@ -75,4 +75,7 @@ class WEFT_API thread_pool : public execution_context {
   workers* workers_ = nullptr;
 };
 
+/// The name of thread_pool in earlier forms of the executors proposal.
+using static_thread_pool = thread_pool;
+
 }  // namespace WEFT_NAMESPACE

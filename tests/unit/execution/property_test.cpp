@@ -6,6 +6,7 @@
 #include <memory>
 #include <type_traits>
 
+#include <weft/execution/execute.hpp>
 #include <weft/execution/execution_context.hpp>
 
 namespace {
@@ -176,6 +177,12 @@ TEST(property, prefer_takes_require_before_prefer_and_ignores_what_is_unknown) {
 TEST(property, an_outsider_may_make_a_property_applicable) {
   EXPECT_STREQ(weft::query(third_party::labelled(), third_party::label()), "labelled");
   static_assert(!weft::can_query_v<thing, third_party::label>);
+}
+
+TEST(execute, calls_the_executors_member) {
+  bool ran = false;
+  execution::execute(silent(), [&] { ran = true; });
+  EXPECT_TRUE(ran);
 }
 
 TEST(property, allocator_carries_its_allocator) {
