@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include <weft/async/associated_executor.hpp>
+#include <weft/async/async_result.hpp>
+
+// How tokens that change the results, or the associations, of another token are made.
+namespace WEFT_NAMESPACE::detail {
+
+/// An initiation that puts `Adapter`'s wrapper around the handler it is called with. It has the
+/// associations of the original initiation, among them the I/O executor.
+template <class Initiation, class Adapter>
+class adapted_initiation {
+ public:
+  template <class I>
+  adapted_initiation(I&& initiation, Adapter adapter)
+      : initiation_(std::forward<I>(initiation)), adapter_(std::move(adapter)) {}
+
+  template <class Handler, class... Args>
+  void operator()(Handler&& handler, Args&&... args) && {
+    std::move(initiation_)(std::move(adapter_)(std::forward<Handler>(handler)),
+                           std::forward<Args>(args)...);
+  }
+
+  template <class Handler, class... Args>
+  void operator()(Handler&& handler, Args&&... args) const& {
+    Initiation initiation(initiation_);
+    Adapter adapter(adapter_);
+    std::move(initiation)(std::move(adapter)(std::forward<Handler>(handler)),
+                          std::forward<Args>(args)...);
+  }
+
+  using association_source = Initiation;
+  const Initiation& get_association_source() const noexcept { return initiation_; }
+
+ private:
+  [[no_unique_address]] Initiation initiation_;
+  [[no_unique_address]] Adapter adapter_;
+};
+
+/// Starts the operation with `token`, whose handler is called with the signatures in the list, and
+/// is wrapped by `adapter`.
+template <class... Signatures, class Initiation, class Adapter, class Token, class... Args>
+auto initiate_adapted(signature_list<Signatures...>, Initiation&& initiation, Adapter adapter,
+                      Token&& token, Args&&... args) {
+  return async_initiate<Token, Signatures...>(
+      adapted_initiation<std::decay_t<Initiation>, Adapter>(std::forward<Initiation>(initiation),
+                                                            std::move(adapter)),
+      token, std::forward<Args>(args)...);
+}
+
+/// A handler that wraps another one, with the same associations.
+template <class Handler>
+class handler_wrapper {
+ public:
+  template <class H>
+  explicit handler_wrapper(std::in_place_t, H&& handler) : handler_(std::forward<H>(handler)) {}
+
+  using association_source = Handler;
+  const Handler& get_association_source() const noexcept { return handler_; }
+
+ protected:
+  Handler handler_;
+};
+
+/// The default token of the operation that an initiation starts.
+template <class Initiation>
+using initiation_token_t =
+    default_completion_token_t<associated_executor_t<std::decay_t<Initiation>>>;
+
+/// A function object that adapts a token, and is a token itself: it adapts the default one.
+template <class T>
+concept partial_token = requires { typename T::is_partial_token; };
+
+}  // namespace WEFT_NAMESPACE::detail
+
+namespace WEFT_NAMESPACE {
+
+template <detail::partial_token Partial, class... Signatures>
+class async_result<Partial, Signatures...> {
+ public:
+  template <class Initiation, class Token, class... Args>
+  static auto initiate(Initiation&& initiation, Token&& partial, Args&&... args) {
+    auto token = std::forward<Token>(partial)(detail::initiation_token_t<Initiation>());
+    return async_initiate<decltype(token), Signatures...>(std::forward<Initiation>(initiation),
+                                                          token, std::forward<Args>(args)...);
+  }
+};
+
+}  // namespace WEFT_NAMESPACE
