@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <weft/context/submission.hpp>
+
+namespace WEFT_NAMESPACE {
+
+/// Queues a function for the handler's associated executor; it never runs before `post` returns.
+///
+///     post(ctx, [] { std::puts("in a thread of ctx"); });
+///     std::future<int> answer = post([] { return compute(); }, pool, use_future);
+///
+/// Completion signature: `void()`. With no associated executor, the system executor runs it.
+/// The memory comes from the handler's associated allocator, and is returned before it is called.
+/// Errors: throws what the allocation, or moving the handler, throws; the handler is lost then.
+/// Cancellation: none. Thread safety: any thread. O(1).
+template <detail::token_or_handler_for<void()> NullaryToken = deferred_t>
+auto post(NullaryToken&& token = NullaryToken()) {
+  return async_initiate<NullaryToken, void()>(
+      detail::initiate_submission<detail::submission::post>(), token);
+}
+
+/// Submits to `ex`. If the handler has another associated executor, work is kept outstanding on
+/// that one, and the handler is dispatched to it from `ex`.
+template <detail::postable Executor,
+          detail::token_or_handler_for<void()> NullaryToken = default_completion_token_t<Executor>>
+auto post(const Executor& ex, NullaryToken&& token = default_completion_token_t<Executor>()) {
+  return async_initiate<NullaryToken, void()>(
+      detail::initiate_submission_to<detail::submission::post, Executor>(ex), token);
+}
+
+/// Submits to the executor of `ctx`.
+template <detail::execution_context_type Context,
+          detail::token_or_handler_for<void()> NullaryToken =
+              default_completion_token_t<detail::context_executor_t<Context>>>
+auto post(Context& ctx, NullaryToken&& token =
+                            default_completion_token_t<detail::context_executor_t<Context>>()) {
+  using executor = detail::context_executor_t<Context>;
+  return async_initiate<NullaryToken, void()>(
+      detail::initiate_submission_to<detail::submission::post, executor>(ctx.get_executor()),
+      token);
+}
+
+/// Runs `function` in `ex`, and then dispatches the handler, with the function's result, to its
+/// associated executor. Completion signature: `void(R)`, or `void()` if `function` returns nothing.
+/// What `function` throws goes to whoever runs `ex`; the handler is then destroyed un-called.
+template <class Function, detail::postable Executor,
+          class Token = default_completion_token_t<Executor>>
+  requires std::invocable<std::decay_t<Function>>
+auto post(Function&& function, const Executor& ex,
+          Token&& token = default_completion_token_t<Executor>()) {
+  return async_initiate<Token, detail::result_signature_t<Function>>(
+      detail::initiate_submission_to<detail::submission::post, Executor>(ex), token,
+      std::forward<Function>(function));
+}
+
+/// Runs `function` in the executor of `ctx`; the same otherwise.
+template <class Function, detail::execution_context_type Context,
+          class Token = default_completion_token_t<detail::context_executor_t<Context>>>
+  requires std::invocable<std::decay_t<Function>>
+auto post(Function&& function, Context& ctx,
+          Token&& token = default_completion_token_t<detail::context_executor_t<Context>>()) {
+  using executor = detail::context_executor_t<Context>;
+  return async_initiate<Token, detail::result_signature_t<Function>>(
+      detail::initiate_submission_to<detail::submission::post, executor>(ctx.get_executor()), token,
+      std::forward<Function>(function));
+}
+
+}  // namespace WEFT_NAMESPACE

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <weft/context/defer.hpp>
+#include <weft/context/dispatch.hpp>
+#include <weft/context/post.hpp>
+
+#include <future>
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <weft/async/bind_allocator.hpp>
+#include <weft/async/bind_executor.hpp>
+#include <weft/async/use_future.hpp>
+#include <weft/execution/any_io_executor.hpp>
+
+#include "unit/support/counting_allocator.hpp"
+#include "unit/support/manual_context.hpp"
+
+namespace {
+
+using weft_test::counting_allocator;
+using weft_test::manual_context;
+
+TEST(post, runs_the_function_after_it_has_returned_also_from_inside_the_context) {
+  manual_context ctx;
+  std::vector<int> order;
+  weft::post(ctx, [&] {
+    weft::post(ctx, [&] { order.push_back(2); });
+    order.push_back(1);
+  });
+  EXPECT_TRUE(order.empty());
+  EXPECT_EQ(ctx.run(), 2u);
+  EXPECT_EQ(order, (std::vector{1, 2}));
+}
+
+TEST(defer, runs_the_function_after_it_has_returned) {
+  manual_context ctx;
+  std::vector<int> order;
+  weft::post(ctx, [&] {
+    weft::defer(ctx.get_executor(), [&] { order.push_back(2); });
+    order.push_back(1);
+  });
+  ctx.run();
+  EXPECT_EQ(order, (std::vector{1, 2}));
+}
+
+TEST(dispatch, runs_the_function_at_once_inside_the_context_only) {
+  manual_context ctx;
+  std::vector<int> order;
+  weft::dispatch(ctx, [&] {
+    weft::dispatch(ctx, [&] { order.push_back(1); });
+    order.push_back(2);
+  });
+  EXPECT_TRUE(order.empty());
+  ctx.run();
+  EXPECT_EQ(order, (std::vector{1, 2}));
+}
+
+TEST(dispatch, calls_a_function_without_an_executor_at_once) {
+  bool called = false;
+  weft::dispatch([&] { called = true; });
+  EXPECT_TRUE(called);
+}
+
+TEST(post, goes_through_the_target_to_the_associated_executor_and_keeps_work_there) {
+  manual_context target, own;
+  bool called = false;
+  weft::post(target, weft::bind_executor(own, [&] { called = true; }));
+  EXPECT_EQ(own.work(), 1);
+  EXPECT_EQ(target.run(), 1u);
+  EXPECT_FALSE(called);
+  EXPECT_EQ(own.run(), 1u);
+  EXPECT_TRUE(called);
+  EXPECT_EQ(own.work(), 0);
+}
+
+TEST(post, takes_no_second_hop_when_the_associated_executor_is_the_target) {
+  manual_context ctx;
+  bool called = false;
+  weft::post(ctx, weft::bind_executor(ctx, [&] { called = true; }));
+  EXPECT_EQ(ctx.work(), 0);
+  EXPECT_TRUE(ctx.run_one());
+  EXPECT_TRUE(called);
+}
+
+TEST(post, without_a_target_uses_the_associated_executor) {
+  manual_context ctx;
+  bool called = false;
+  weft::post(weft::bind_executor(ctx, [&] { called = true; }));
+  EXPECT_EQ(ctx.run(), 1u);
+  EXPECT_TRUE(called);
+}
+
+TEST(post, accepts_move_only_functions_and_an_executor_in_the_style_of_the_networking_ts) {
+  manual_context ctx;
+  int value = 0;
+  weft::post(weft_test::ts_executor(ctx), [&, p = std::make_unique<int>(7)] { value = *p; });
+  weft::dispatch(weft_test::ts_executor(ctx),
+                 weft::bind_executor(weft_test::ts_executor(ctx), [&] { ++value; }));
+  weft::defer(weft_test::ts_executor(ctx), [&] { ++value; });
+  ctx.run();
+  EXPECT_EQ(value, 9);
+}
+
+TEST(post, accepts_a_polymorphic_executor) {
+  manual_context ctx;
+  weft::any_io_executor ex = ctx.get_executor();
+  int value = 0;
+  weft::post(ex, [&] { ++value; });
+  weft::post(ex, weft::bind_executor(ex, [&] { ++value; }));
+  weft::dispatch(ex, [&] { ++value; });
+  ctx.run();
+  EXPECT_EQ(value, 3);
+}
+
+TEST(post, runs_a_function_in_the_target_and_passes_its_result_to_the_handler) {
+  manual_context target, own;
+  std::unique_ptr<int> result;
+  weft::post(
+      [&] {
+        EXPECT_TRUE(target.running_in_this_thread());
+        return std::make_unique<int>(42);
+      },
+      target, weft::bind_executor(own, [&](std::unique_ptr<int> p) {
+        EXPECT_TRUE(own.running_in_this_thread());
+        result = std::move(p);
+      }));
+  target.run();
+  EXPECT_EQ(result, nullptr);
+  own.run();
+  ASSERT_NE(result, nullptr);
+  EXPECT_EQ(*result, 42);
+}
+
+TEST(dispatch, runs_a_function_without_a_result_before_the_handler) {
+  manual_context target, own;
+  int step = 0;
+  weft::dispatch([&] { step = 1; }, target.get_executor(),
+                 weft::bind_executor(own, [&] { step = step * 10 + 2; }));
+  target.run();
+  own.run();
+  EXPECT_EQ(step, 12);
+}
+
+TEST(post, what_the_function_throws_leaves_the_targets_run_and_the_handler_is_not_called) {
+  manual_context ctx;
+  auto alive = std::make_shared<int>(0);
+  weft::post([]() -> int { throw 5; }, ctx, [alive](int) { *alive = 1; });
+  EXPECT_THROW(ctx.run(), int);
+  EXPECT_EQ(*alive, 0);
+  EXPECT_EQ(alive.use_count(), 1);
+}
+
+TEST(post, without_a_token_is_deferred) {
+  manual_context ctx;
+  auto op = weft::post(ctx);
+  EXPECT_EQ(ctx.queued(), 0u);
+  bool called = false;
+  std::move(op)([&] { called = true; });
+  ctx.run();
+  EXPECT_TRUE(called);
+}
+
+TEST(post, converts_any_completion_token) {
+  manual_context ctx;
+  std::future<void> done = weft::post(ctx, weft::use_future);
+  std::future<int> answer = weft::post([] { return 42; }, ctx, weft::use_future);
+  std::future<int> applied = weft::post(ctx, weft::use_future([] { return 6; }));
+  ctx.run();
+  done.get();
+  EXPECT_EQ(answer.get(), 42);
+  EXPECT_EQ(applied.get(), 6);
+}
+
+TEST(post, takes_memory_from_the_associated_allocator_and_returns_it_before_the_call) {
+  manual_context ctx;
+  weft_test::allocation_counts counts;
+  std::size_t in_use = 1;
+  weft::post(ctx, weft::bind_allocator(counting_allocator<void>(counts),
+                                       [&] { in_use = counts.blocks.load(); }));
+  EXPECT_EQ(counts.blocks.load(), 1u);
+  ctx.run();
+  EXPECT_EQ(in_use, 0u);
+}
+
+TEST(post, loses_nothing_but_the_function_when_the_allocation_fails) {
+  manual_context ctx;
+  weft_test::allocation_counts counts;
+  counts.fail_after = 0;
+  EXPECT_THROW(weft::post(ctx, weft::bind_allocator(counting_allocator<void>(counts), [] {})),
+               std::bad_alloc);
+  EXPECT_EQ(ctx.run(), 0u);
+}
+
+}  // namespace
