@@ -29,5 +29,7 @@ else()
   set(weft_pc_requires "Requires: liburing >= 2.3, libcares")
   set(weft_pc_libs "-lweft -pthread")
 endif()
+# From the folder of weft.pc to the prefix, so that the installed tree can be moved.
+file(RELATIVE_PATH weft_pc_to_prefix "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/weft.pc.in" "${PROJECT_BINARY_DIR}/weft.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/weft.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
