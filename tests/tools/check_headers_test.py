@@ -25,8 +25,15 @@ class CheckHeaders(unittest.TestCase):
 
     def test_accepts_headers_that_compile_alone(self):
         status, output = self.run_check(["check_headers", CXX], {
-            "weft/a.hpp": "#pragma once\n#include <cstddef>\ninline std::size_t a;\n"})
+            "weft/a.hpp": "#pragma once\n#include <cstddef>\ninline std::size_t a;\n",
+            "weft.hpp": "#pragma once\n#include <weft/a.hpp>\n"})
         self.assertEqual(status, 0, output)
+
+    def test_refuses_a_header_that_the_umbrella_leaves_out(self):
+        status, output = self.run_check(["check_headers", CXX], {
+            "weft/a.hpp": "#pragma once\n", "weft.hpp": "#pragma once\n"})
+        self.assertEqual(status, 1)
+        self.assertIn("include/weft/a.hpp is not included by <weft.hpp>", output)
 
     def test_refuses_a_header_that_leans_on_another(self):
         status, output = self.run_check(["check_headers", CXX], {

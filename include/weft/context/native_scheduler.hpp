@@ -5,15 +5,12 @@
 #include <memory>
 #include <optional>
 
+#include <weft/context/io_context.hpp>
 #include <weft/context/scheduler_executor.hpp>
+#include <weft/context/thread_pool.hpp>
 #include <weft/execution/submit.hpp>
 
-namespace WEFT_NAMESPACE {
-
-class io_context;
-class thread_pool;
-
-namespace detail {
+namespace WEFT_NAMESPACE::detail {
 
 /// The scheduler behind an executor that does nothing but hand functions to it, or null: a
 /// scheduler_executor, or a polymorphic executor that holds one. Such an executor need not be
@@ -66,5 +63,4 @@ class completion_work<Executor> {
   Executor executor_;
 };
 
-}  // namespace detail
-}  // namespace WEFT_NAMESPACE
+}  // namespace WEFT_NAMESPACE::detail

@@ -126,18 +126,26 @@ class any_executor : public detail::any_executor_base {
     return query(context_t{});
   }
 
-  /// Whether both have targets that are equal, or none has one.
-  friend bool operator==(const any_executor& a, const any_executor& b) noexcept {
-    return detail::any_executor_base::equal(a, b);
-  }
-  friend bool operator==(const any_executor& a, std::nullptr_t) noexcept { return !a; }
-
  private:
   template <class Supported>
   const detail::property_operations<any_executor, Supported>& table() const noexcept {
     return *static_cast<const operations_type*>(this->operations());
   }
 };
+
+// Templates, so that a type which merely names an any_executor in its arguments, as strand does,
+// is never converted to one in order to be compared.
+
+/// Whether both have targets that are equal, or neither has one.
+template <class... Properties>
+bool operator==(const any_executor<Properties...>& a,
+                const any_executor<Properties...>& b) noexcept {
+  return detail::any_executor_base::equal(a, b);
+}
+template <class... Properties>
+bool operator==(const any_executor<Properties...>& a, std::nullptr_t) noexcept {
+  return !a;
+}
 
 template <class... Properties>
 void swap(any_executor<Properties...>& a, any_executor<Properties...>& b) noexcept {

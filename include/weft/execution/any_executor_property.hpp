@@ -103,6 +103,8 @@ struct property_operations {
     const T& target = *static_cast<const T*>(p);
     if constexpr (can_query_v<const T&, property>)
       return static_cast<result>(WEFT_NAMESPACE::query(target, value));
+    else if constexpr (can_query_v<const T&, result>)  // the property that this is a value of
+      return static_cast<result>(WEFT_NAMESPACE::query(target, result()));
     else
       return result();
   }

@@ -193,6 +193,18 @@ class any_executor_base : public any_executor_tag {
     }
   }
 
+  /// Whether both have targets that are equal, or neither has one.
+  static bool equal(const any_executor_base& a, const any_executor_base& b) noexcept {
+    if (!a.operations_ || !b.operations_)
+      return a.operations_ == b.operations_;
+    const any_executor_base& x = a.resolve();
+    const any_executor_base& y = b.resolve();
+    const target_identity* identity = x.operations_->identity;
+    return (identity == y.operations_->identity ||
+            *identity->info == *y.operations_->identity->info) &&
+           identity->equal(x.address(), y.address());
+  }
+
  protected:
   any_executor_base() noexcept = default;
   any_executor_base(const any_executor_base& other) noexcept { copy_from(other); }
@@ -226,17 +238,6 @@ class any_executor_base : public any_executor_tag {
     any_executor_base taken(std::move(other));
     other.take(*this);
     take(taken);
-  }
-
-  static bool equal(const any_executor_base& a, const any_executor_base& b) noexcept {
-    if (!a.operations_ || !b.operations_)
-      return a.operations_ == b.operations_;
-    const any_executor_base& x = a.resolve();
-    const any_executor_base& y = b.resolve();
-    const target_identity* identity = x.operations_->identity;
-    return (identity == y.operations_->identity ||
-            *identity->info == *y.operations_->identity->info) &&
-           identity->equal(x.address(), y.address());
   }
 
   const target_operations* operations() const noexcept { return operations_; }

@@ -21,8 +21,8 @@ struct invocable_archetype {
 
 namespace detail {
 
-// The member is looked for first: what has none need not be compared, which for a wrapper of an
-// any_executor would lead back here.
+/// `execute` is asked for first: a class with a constructor from any_executor is asked here whether
+/// it is an executor when its own copy constructor is looked for, and has to be out before that.
 template <class E, class F>
 concept executes =
     std::invocable<std::decay_t<F>&> && std::constructible_from<std::decay_t<F>, F> &&
@@ -67,6 +67,7 @@ namespace detail {
 
 template <class T>
 concept ts_executor =
+    std::copy_constructible<T> && std::equality_comparable<T> &&
     requires(const T& e, execution::invocable_archetype f, const std::allocator<void>& a) {
       { e.context() } -> std::same_as<std::remove_reference_t<decltype(e.context())>&>;
       e.on_work_started();
@@ -74,7 +75,7 @@ concept ts_executor =
       e.dispatch(static_cast<execution::invocable_archetype&&>(f), a);
       e.post(static_cast<execution::invocable_archetype&&>(f), a);
       e.defer(static_cast<execution::invocable_archetype&&>(f), a);
-    } && std::copy_constructible<T> && std::equality_comparable<T>;
+    };
 
 /// An executor of either style.
 template <class T>

@@ -17,10 +17,8 @@
 
 namespace WEFT_NAMESPACE::detail {
 
-/// The base of all any_executor: they take an allocator with the function, since the allocator
-/// property does not pass through their type erasure.
-struct any_executor_tag {};
-
+/// An any_executor takes the allocator with the function: the property does not pass through its
+/// type erasure.
 template <class Executor, class Function, class Allocator>
 void executor_execute(const Executor& ex, Function&& f, const Allocator& allocator) {
   if constexpr (std::is_base_of_v<any_executor_tag, Executor>)

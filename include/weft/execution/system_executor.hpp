@@ -46,32 +46,33 @@ class basic_system_executor {
     requires std::is_default_constructible_v<Allocator>
       : allocator_() {}
 
-  rebind<execution::blocking_t::possibly_t, Relationship, Allocator> require(
+  constexpr rebind<execution::blocking_t::possibly_t, Relationship, Allocator> require(
       execution::blocking_t::possibly_t) const {
     return {allocator_, 0};
   }
-  rebind<execution::blocking_t::always_t, Relationship, Allocator> require(
+  constexpr rebind<execution::blocking_t::always_t, Relationship, Allocator> require(
       execution::blocking_t::always_t) const {
     return {allocator_, 0};
   }
-  rebind<execution::blocking_t::never_t, Relationship, Allocator> require(
+  constexpr rebind<execution::blocking_t::never_t, Relationship, Allocator> require(
       execution::blocking_t::never_t) const {
     return {allocator_, 0};
   }
-  rebind<Blocking, execution::relationship_t::continuation_t, Allocator> require(
+  constexpr rebind<Blocking, execution::relationship_t::continuation_t, Allocator> require(
       execution::relationship_t::continuation_t) const {
     return {allocator_, 0};
   }
-  rebind<Blocking, execution::relationship_t::fork_t, Allocator> require(
+  constexpr rebind<Blocking, execution::relationship_t::fork_t, Allocator> require(
       execution::relationship_t::fork_t) const {
     return {allocator_, 0};
   }
   template <class OtherAllocator>
-  rebind<Blocking, Relationship, OtherAllocator> require(
+  constexpr rebind<Blocking, Relationship, OtherAllocator> require(
       execution::allocator_t<OtherAllocator> property) const {
     return {property.value(), 0};
   }
-  rebind<Blocking, Relationship, std::allocator<void>> require(execution::allocator_t<void>) const {
+  constexpr rebind<Blocking, Relationship, std::allocator<void>> require(
+      execution::allocator_t<void>) const {
     return {std::allocator<void>(), 0};
   }
 
@@ -135,7 +136,8 @@ class basic_system_executor {
     post(std::forward<Function>(f), allocator);
   }
 
-  friend bool operator==(const basic_system_executor&, const basic_system_executor&) noexcept {
+  friend constexpr bool operator==(const basic_system_executor&,
+                                   const basic_system_executor&) noexcept {
     return true;
   }
 

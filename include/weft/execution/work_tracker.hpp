@@ -10,6 +10,9 @@
 
 namespace WEFT_NAMESPACE::detail {
 
+/// The base of all any_executor.
+struct any_executor_tag {};
+
 /// Keeps work outstanding on an executor until it is reset, moved from or destroyed: by a copy of
 /// the executor with outstanding_work.tracked where it has properties, by on_work_started and
 /// on_work_finished where it is in the style of the Networking TS.
@@ -48,6 +51,28 @@ class work_tracker {
     executor_type executor_;
   };
   bool owns_;
+};
+
+/// A polymorphic wrapper has an empty state, so it needs no mark beside it.
+template <class Executor>
+  requires std::is_base_of_v<any_executor_tag, Executor>
+class work_tracker<Executor> {
+ public:
+  using executor_type =
+      std::decay_t<prefer_result_t<const Executor&, execution::outstanding_work_t::tracked_t>>;
+
+  explicit work_tracker(const Executor& ex)
+      : executor_(prefer(ex, execution::outstanding_work.tracked)) {}
+  work_tracker(const work_tracker&) noexcept = default;
+  work_tracker(work_tracker&&) noexcept = default;
+  work_tracker& operator=(const work_tracker&) = delete;
+
+  const executor_type& get_executor() const noexcept { return executor_; }
+  bool owns_work() const noexcept { return static_cast<bool>(executor_); }
+  void reset() noexcept { executor_ = nullptr; }
+
+ private:
+  executor_type executor_;
 };
 
 template <class Executor>

@@ -16,7 +16,7 @@ WEFT_API scheduler& driver_scheduler(io_driver& driver) noexcept;
 
 /// Cancels one operation: what has not begun ends with operation_aborted; what the kernel has is
 /// asked back and reports what became of it. Any thread.
-WEFT_API void cancel_io_operation(io_driver& driver, io_operation* op) noexcept;
+WEFT_API void cancel_io_operation(io_operation* op) noexcept;
 
 /// What a descriptor can do without being told each time it would block.
 enum class io_readiness : bool {
@@ -28,7 +28,8 @@ enum class io_readiness : bool {
 /// file or other descriptor object that is neither template nor protocol.
 ///
 /// Thread safety: `start`, `cancel`, `close` and `release` may be called from several threads at
-/// once. Moving, assigning and destroying may not.
+/// once. Moving, assigning and destroying may not. A handle outlives its context's shutdown safely:
+/// it is closed then.
 class WEFT_API io_handle {
  public:
   explicit io_handle(execution_context& context) : driver_(&use_io_driver(context)) {}
@@ -46,6 +47,9 @@ class WEFT_API io_handle {
   /// Takes over an open descriptor. Fails with error::already_open, or no_memory. On failure the
   /// descriptor is still the caller's.
   error_code assign(int fd, io_readiness readiness = io_readiness::pollable) noexcept;
+
+  /// Ties an operation to the descriptor, so that it can be cancelled from then on. Before start.
+  void attach(io_operation* op) noexcept;
 
   /// Starts an operation, which the handle then owns. It completes exactly once, never inside this
   /// call: with bad_descriptor if the handle is closed. O(1).
@@ -77,15 +81,14 @@ class WEFT_API io_handle {
 /// Answers a cancellation slot for an I/O operation.
 class io_canceller {
  public:
-  io_canceller(io_driver& driver, io_operation* op) noexcept : driver_(&driver), op_(op) {}
+  explicit io_canceller(io_operation* op) noexcept : op_(op) {}
   void operator()(cancellation_type_t type) const noexcept {
     if ((type & (cancellation_type::terminal | cancellation_type::partial |
                  cancellation_type::total)) != cancellation_type::none)
-      cancel_io_operation(*driver_, op_);
+      cancel_io_operation(op_);
   }
 
  private:
-  io_driver* driver_;
   io_operation* op_;
 };
 
@@ -100,7 +103,8 @@ template <class Base, class Handler, class IoExecutor, class... Args>
 void start_io(io_handle& io, Handler& handler, const IoExecutor& executor, Args&&... args) {
   using op_type = handler_operation<Base, Handler, IoExecutor>;
   auto op = op_type::create(handler, executor, io.owner(), std::forward<Args>(args)...);
-  op->template connect<io_canceller>(io.driver(), op.get());
+  io.attach(op.get());
+  op->template connect<io_canceller>(op.get());
   if constexpr (has_immediate_executor<Handler, IoExecutor>) {
     op_type* raw = op.release();
     if (io.start_or_finish(raw))
@@ -110,7 +114,9 @@ void start_io(io_handle& io, Handler& handler, const IoExecutor& executor, Args&
   }
 }
 
-/// Starts an operation that belongs to no descriptor (opening a file, say).
+/// Ties to the driver, and then starts, an operation that belongs to no descriptor (opening a file,
+/// say).
+WEFT_API void attach_driver_operation(io_driver& driver, io_operation* op) noexcept;
 WEFT_API void start_driver_operation(io_driver& driver, io_operation* op) noexcept;
 
 template <class Base, class Handler, class IoExecutor, class... Args>
@@ -118,7 +124,8 @@ void start_io(io_driver& driver, Handler& handler, const IoExecutor& executor, A
   using op_type = handler_operation<Base, Handler, IoExecutor>;
   auto op =
       op_type::create(handler, executor, driver_scheduler(driver), std::forward<Args>(args)...);
-  op->template connect<io_canceller>(driver, op.get());
+  attach_driver_operation(driver, op.get());
+  op->template connect<io_canceller>(op.get());
   start_driver_operation(driver, op.release());
 }
 

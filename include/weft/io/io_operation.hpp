@@ -50,7 +50,7 @@ struct io_kind {
 
 /// A pending operation on a descriptor, or (with no object) on the operating system at large.
 ///
-/// States, guarded by the lock of its object (by the driver's, if it has none):
+/// States, guarded by the lock of its object (by that of the driver's own object, if it has none):
 ///   fresh -> queued -> submitted -> finished        submitted: the kernel or a helper thread has
 ///   it fresh | queued -> finished                      performed, failed or cancelled before that
 /// A finished operation is in the scheduler's queue, or runs, and is touched by nobody else.
@@ -80,7 +80,6 @@ class WEFT_API io_operation : public operation {
   friend class io_driver;
   friend class io_object;
   friend class io_operation_list;
-  friend class backend;
   friend class epoll_backend;
   friend class uring_backend;
   friend class blocking_pool;
@@ -89,13 +88,16 @@ class WEFT_API io_operation : public operation {
 
   scheduler* scheduler_;
   const io_kind* kind_;
-  io_object* object_ = nullptr;
-  io_operation* prev_ = nullptr;
+  io_object* object_ = nullptr;       // from before it is started
+  io_operation* before_ = nullptr;    // neighbours in the object's queue
+  io_operation* after_ = nullptr;
+  io_operation* prev_ = nullptr;      // neighbours in a helper pool's queue
   io_operation* next_ = nullptr;
   io_queue queue_;
   state state_ = state::fresh;
   bool cancelled_ = false;  // a cancel was asked for: ECANCELED is an answer, not an accident
   bool polled_ = false;     // io_uring has a readiness poll of it, not the operation itself
+  bool pooled_ = false;     // submitted to a helper thread, not to the kernel
 };
 
 /// The results most operations have: void (error_code, std::size_t).

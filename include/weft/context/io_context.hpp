@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+
+#include <weft/context/backend_kind.hpp>
+#include <weft/context/scheduler_executor.hpp>
+#include <weft/execution/execution_context.hpp>
+
+namespace WEFT_NAMESPACE {
+
+/// Says that a context and all its objects stay on one thread; see io_context.
+struct single_thread_t {
+  explicit single_thread_t() = default;
+};
+inline constexpr single_thread_t single_thread{};
+
+/// How an io_context is to be made.
+struct io_context_options {
+  /// How many threads are expected in `run()` at once; a hint. Negative: unknown.
+  int concurrency_hint = -1;
+  /// Everything on one thread, which is checked; see io_context.
+  bool single_thread = false;
+  /// The backend to use; an unavailable one is an error.
+  backend_kind backend = backend_kind::automatic;
+};
+
+/// An execution context whose functions are run by whichever threads call `run()`, and on which
+/// sockets, timers, files and the other I/O objects work.
+///
+/// **Threads.** Any number may be in `run()`, and may enter and leave at any time. Whatever
+/// `concurrency_hint` says, all members and the executors may be used from any thread (but not the
+/// constructor, the destructor and notify_fork). While one thread alone is in `run()`, functions
+/// posted from its own handlers cost no lock, fence or atomic read-modify-write, and handlers run
+/// in the order of their posting. With two or more, a handler that blocks holds up nobody else's
+/// handlers, timers or I/O.
+///
+/// **One thread only.** `io_context{single_thread}` is for programs that keep the context and its
+/// objects on one thread: `run()` and every start of an operation. A use from a second thread ends
+/// the program with a message. In return io_uring may be used in its cheapest mode (Linux 6.1).
+///
+/// **Backend.** epoll or io_uring, chosen when the context is made: by `io_context_options`, else
+/// by the environment variable WEFT_BACKEND (`epoll` or `uring`), else automatically, where a
+/// denied or absent io_uring means epoll. Naming one that is unavailable throws
+/// operation_not_supported, an unknown name in the variable invalid_argument.
+///
+/// **Exceptions** of a handler leave `run()`, which may then be called again; nothing else is lost.
+///
+/// **Destruction** destroys handlers that have not been called. No thread may be in `run()` then.
+///
+///     weft::io_context context;
+///     weft::post(context, [] { std::puts("hello"); });
+///     context.run();
+class WEFT_API io_context : public execution_context {
+ public:
+  template <class Allocator, unsigned Bits>
+  using basic_executor_type = detail::scheduler_executor<io_context, Allocator, Bits>;
+  /// The executor that posts to this context.
+  using executor_type = basic_executor_type<std::allocator<void>, 0>;
+  using count_type = std::size_t;
+  class strand;
+
+  io_context();
+  /// 1: one thread will be in `run()`. It stays safe to use from others.
+  explicit io_context(int concurrency_hint);
+  explicit io_context(single_thread_t);
+  explicit io_context(const io_context_options& options);
+  /// Makes the services of `initial_services` in the new context.
+  explicit io_context(const service_maker& initial_services);
+  template <class Allocator>
+  io_context(std::allocator_arg_t, const Allocator& a, const io_context_options& options = {})
+      : execution_context(std::allocator_arg, a), scheduler_(make_scheduler(options)) {}
+  template <class Allocator>
+  io_context(std::allocator_arg_t, const Allocator& a, int concurrency_hint)
+      : io_context(std::allocator_arg, a,
+                   io_context_options{.concurrency_hint = concurrency_hint}) {}
+  template <class Allocator>
+  io_context(std::allocator_arg_t, const Allocator& a, const service_maker& initial_services)
+      : execution_context(std::allocator_arg, a, initial_services),
+        scheduler_(make_scheduler({})) {}
+  ~io_context();
+
+  executor_type get_executor() noexcept;
+
+  /// The backend that serves I/O here: epoll or uring.
+  backend_kind backend() const noexcept;
+
+  /// Runs handlers until there is no more work or the context is stopped. Returns how many ran.
+  /// When it has returned because work has run out, the context is stopped: `restart` it first to
+  /// run it again.
+  count_type run();
+  /// Runs at most one handler; waits for it as `run` does.
+  count_type run_one();
+  /// As `run`, but returns after the given time at the latest (a handler is not interrupted).
+  template <class Rep, class Period>
+  count_type run_for(const std::chrono::duration<Rep, Period>& time) {
+    return run_until(deadline_after(time));
+  }
+  template <class Clock, class Duration>
+  count_type run_until(const std::chrono::time_point<Clock, Duration>& time) {
+    count_type n = 0;
+    while (run_one_until(time) != 0)
+      ++n;
+    return n;
+  }
+  count_type run_until(const std::chrono::steady_clock::time_point& time);
+  /// Runs at most one handler, and waits no longer than the given time for it.
+  template <class Rep, class Period>
+  count_type run_one_for(const std::chrono::duration<Rep, Period>& time) {
+    return run_one_until(deadline_after(time));
+  }
+  template <class Clock, class Duration>
+  count_type run_one_until(const std::chrono::time_point<Clock, Duration>& time) {
+    // Another clock may be set: it is asked again at least every second.
+    for (;;) {
+      const auto left = time - Clock::now();
+      if (left <= left.zero())
+        return 0;
+      const bool last = left <= std::chrono::seconds(1);
+      if (const count_type n =
+              run_one_until(last ? deadline_after(left) : deadline_after(std::chrono::seconds(1))))
+        return n;
+      if (stopped())
+        return 0;
+    }
+  }
+  count_type run_one_until(const std::chrono::steady_clock::time_point& time);
+
+  /// Runs the handlers that are ready, without waiting. Returns how many ran.
+  count_type poll();
+  /// Runs at most one handler that is ready.
+  count_type poll_one();
+
+  /// Makes all calls of `run` and its siblings return as soon as their current handlers have. What
+  /// is queued or pending stays so.
+  void stop();
+  /// Whether the context was stopped, or ran out of work.
+  bool stopped() const;
+  /// Makes it ready for another `run`.
+  void restart();
+
+ private:
+  template <class, class, unsigned>
+  friend class detail::scheduler_executor;
+
+  static detail::scheduler& scheduler_of(const io_context& self) noexcept {
+    return self.scheduler_;
+  }
+  detail::scheduler& make_scheduler(const io_context_options& options);
+
+  template <class Rep, class Period>
+  static std::chrono::steady_clock::time_point deadline_after(
+      const std::chrono::duration<Rep, Period>& time) {
+    using clock = std::chrono::steady_clock;
+    const auto now = clock::now();
+    // A longer time than the clock can count is for ever.
+    if (std::chrono::duration<double>(time) >=
+        std::chrono::duration<double>(clock::time_point::max() - now))
+      return clock::time_point::max();
+    return now + std::chrono::ceil<clock::duration>(time);
+  }
+
+  detail::scheduler& scheduler_;
+};
+
+}  // namespace WEFT_NAMESPACE

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+
+#include <weft/async/cancellation_type.hpp>
+#include <weft/base/error.hpp>
+#include <weft/base/operation.hpp>
+#include <weft/context/scheduler.hpp>
+#include <weft/io/timer_clock.hpp>
+
+namespace WEFT_NAMESPACE::detail {
+
+class timer_core;
+class timer_heap;
+class timer_queue;
+class timer_service;
+class timer_state;
+
+/// The timers of a context; made, with its I/O driver, on first use.
+WEFT_API timer_service& use_timer_service(execution_context& context);
+
+/// A link of the circular list of a timer's waits; the timer itself holds the sentinel. Written
+/// with the timers' lock held. `next` is read without it only to learn that the list is empty:
+/// that load (acquire) pairs with the store (release) that took the last wait out.
+struct wait_link {
+  wait_link() noexcept : prev(this), next(this) {}
+  wait_link(const wait_link&) = delete;
+  wait_link& operator=(const wait_link&) = delete;
+
+  bool is_empty() const noexcept { return next.load(std::memory_order_acquire) == this; }
+
+  wait_link* prev;
+  std::atomic<wait_link*> next;
+};
+
+/// One asynchronous wait. States, guarded by the timers' lock:
+///   fresh -> pending      in the heap of its clock and in the list of its timer
+///   fresh -> cancelled    before it was started: it is queued when it is
+///   pending -> due        expired and queued; in the list of its timer, so that it can be
+///   cancelled pending, due -> cancelled    queued; in neither: it reports operation_aborted due,
+///   cancelled -> claimed    about to call its handler: nothing reaches it any more
+/// Due and cancelled waits are the scheduler's, or an executor's; pending ones the heap's.
+class WEFT_API wait_operation : public operation, private wait_link {
+ public:
+  /// The scheduler whose threads complete the wait.
+  scheduler& owner() const noexcept { return *scheduler_; }
+
+  /// Claims the wait, as the last step before its handler is called: success, unless a cancel came
+  /// before.
+  std::tuple<error_code> take_results() noexcept {
+    return {claim() ? error_code() : error_code(error::operation_aborted)};
+  }
+
+  /// Cancels this wait alone. It must not have been claimed. Any thread; O(log n) amortised.
+  void cancel() noexcept;
+
+ protected:
+  wait_operation(function f, const timer_state& timer) noexcept;
+  ~wait_operation() {
+    if (state_ != state::claimed)
+      abandon();
+  }
+
+ private:
+  friend class timer_core;
+  friend class timer_heap;
+
+  enum class state : std::uint8_t { fresh, pending, due, cancelled, claimed };
+
+  bool claim() noexcept;
+  void abandon() noexcept;
+
+  scheduler* const scheduler_;
+  timer_core* const core_;
+  timer_queue* const queue_;
+  const std::int64_t expiry_;
+  std::uint64_t sequence_ = 0;  // waits that expire together complete in the order of their start
+  wait_operation* heap_prev_ = nullptr;  // the sibling before, or of the first child the parent
+  wait_operation* heap_next_ = nullptr;
+  wait_operation* heap_child_ = nullptr;
+  state state_ = state::fresh;
+  bool is_counted_ = false;  // it keeps the timer_core
+};
+
+/// The part of a timer that depends neither on its clock's types nor on its executor.
+///
+/// Thread safety: `cancel`, `cancel_one` may be called from any thread while the object lives. The
+/// others are for one thread at a time. All are O(1) but the heap's O(log n) (amortised, n the
+/// waits of one clock) for each wait that is cancelled or expires. None but the constructors
+/// allocates.
+class WEFT_API timer_state {
+ public:
+  timer_state(timer_service& service, const timer_clock& clock);
+
+  /// Takes over the waits and the expiry of `other`, which is left without either.
+  timer_state(timer_state&& other) noexcept;
+  timer_state& operator=(timer_state&& other) noexcept;
+
+  /// Cancels the waits.
+  ~timer_state();
+
+  scheduler& owner() const noexcept { return *scheduler_; }
+
+  /// Sets when waits that start from now on are due. Those under way are cancelled; returns their
+  /// number.
+  std::size_t expires_at(std::int64_t expiry) noexcept {
+    const std::size_t cancelled = cancel();
+    expiry_ = expiry;
+    return cancelled;
+  }
+
+  /// Cancels all waits that are not claimed, or the one that started first. Returns their number.
+  std::size_t cancel() noexcept { return waits_.is_empty() ? 0 : cancel_waits(never_stop); }
+  std::size_t cancel_one() noexcept { return waits_.is_empty() ? 0 : cancel_waits(1); }
+
+  /// Starts a wait that was made for the timer as it is. It completes exactly once, never inside
+  /// this call.
+  void start(wait_operation* op) noexcept;
+
+  /// Whether a wait that is started now is due.
+  bool is_expired() const noexcept;
+
+  /// Blocks the calling thread until the expiry is reached.
+  void wait() const noexcept;
+
+ private:
+  friend class timer_core;
+  friend class wait_operation;
+
+  static constexpr std::size_t never_stop = static_cast<std::size_t>(-1);
+
+  std::size_t cancel_waits(std::size_t limit) noexcept;
+
+  timer_core* core_;
+  scheduler* scheduler_;
+  timer_queue* queue_;
+  std::int64_t expiry_ = 0;
+  wait_link waits_;
+};
+
+/// Answers a cancellation slot for a wait.
+class wait_canceller {
+ public:
+  explicit wait_canceller(wait_operation* op) noexcept : op_(op) {}
+  void operator()(cancellation_type_t type) const noexcept {
+    if ((type & (cancellation_type::terminal | cancellation_type::partial |
+                 cancellation_type::total)) != cancellation_type::none)
+      op_->cancel();
+  }
+
+ private:
+  wait_operation* op_;
+};
+
+inline wait_operation::wait_operation(function f, const timer_state& timer) noexcept
+    : operation(f),
+      scheduler_(timer.scheduler_),
+      core_(timer.core_),
+      queue_(timer.queue_),
+      expiry_(timer.expiry_) {}
+
+}  // namespace WEFT_NAMESPACE::detail

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <weft/context/io_context.hpp>
+
+#include <weft/base/error.hpp>
+
+#include "context/scheduler/choose_backend.hpp"
+#include "context/scheduler/scheduler.hpp"
+
+namespace WEFT_NAMESPACE {
+
+io_context::io_context() : io_context(io_context_options{}) {}
+
+io_context::io_context(int concurrency_hint)
+    : io_context(io_context_options{.concurrency_hint = concurrency_hint}) {}
+
+io_context::io_context(single_thread_t) : io_context(io_context_options{.single_thread = true}) {}
+
+io_context::io_context(const io_context_options& options) : scheduler_(make_scheduler(options)) {}
+
+io_context::io_context(const service_maker& initial_services)
+    : execution_context(initial_services), scheduler_(make_scheduler({})) {}
+
+io_context::~io_context() {
+  shutdown();
+}
+
+detail::scheduler& io_context::make_scheduler(const io_context_options& options) {
+  detail::scheduler_options wanted;
+  wanted.concurrency_hint = options.concurrency_hint;
+  wanted.single_thread = options.single_thread;
+  wanted.backend = detail::choose_backend(options.backend);
+  return make_service<detail::scheduler>(*this, wanted);
+}
+
+io_context::executor_type io_context::get_executor() noexcept {
+  return executor_type(this, {});
+}
+
+backend_kind io_context::backend() const noexcept {
+  return scheduler_.options().backend;
+}
+
+io_context::count_type io_context::run() {
+  return scheduler_.run();
+}
+io_context::count_type io_context::run_one() {
+  return scheduler_.run_one();
+}
+io_context::count_type io_context::poll() {
+  return scheduler_.poll();
+}
+io_context::count_type io_context::poll_one() {
+  return scheduler_.poll_one();
+}
+
+io_context::count_type io_context::run_until(const std::chrono::steady_clock::time_point& time) {
+  return scheduler_.run_until(time);
+}
+
+io_context::count_type io_context::run_one_until(
+    const std::chrono::steady_clock::time_point& time) {
+  return scheduler_.run_one_until(time);
+}
+
+void io_context::stop() {
+  scheduler_.stop();
+}
+bool io_context::stopped() const {
+  return scheduler_.stopped();
+}
+void io_context::restart() {
+  scheduler_.restart();
+}
+
+}  // namespace WEFT_NAMESPACE

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "context/scheduler/choose_backend.hpp"
+
+#include <cstdlib>
+#include <string_view>
+
+#include <weft/base/error.hpp>
+
+namespace WEFT_NAMESPACE::detail {
+namespace {
+
+backend_kind from_environment() {
+  const char* value = std::getenv("WEFT_BACKEND");
+  const std::string_view name = value ? value : "";
+  if (name.empty() || name == "automatic")
+    return backend_kind::automatic;
+  if (name == "epoll")
+    return backend_kind::epoll;
+  if (name == "uring")
+    return backend_kind::uring;
+  throw_error(make_error_code(error::invalid_argument), "WEFT_BACKEND: not epoll or uring");
+}
+
+}  // namespace
+
+backend_kind choose_backend(backend_kind asked) {
+  if (asked == backend_kind::automatic)
+    asked = from_environment();
+  if (asked == backend_kind::automatic)
+    return backend_kind::epoll;
+  if (!backend_available(asked))
+    throw_error(make_error_code(error::operation_not_supported),
+                "the io_uring backend needs Linux 6.0 and a system that permits io_uring");
+  return asked;
+}
+
+}  // namespace WEFT_NAMESPACE::detail

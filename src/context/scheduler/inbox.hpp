@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <atomic>
+
+#include <weft/base/operation.hpp>
+
+namespace WEFT_NAMESPACE::detail {
+
+struct std_atomics {
+  template <class T>
+  using atomic = std::atomic<T>;
+};
+
+/// Where threads leave operations for workers that are not their own. Lock-free for those who
+/// push, wait-free for the one who drains.
+///
+/// Protocol: `head_` is a stack, last in first out, threaded through the operations. A push links
+/// in front of the head it saw and publishes by compare-exchange; a drain takes the whole stack by
+/// one exchange and turns it round, so operations come out in the order of their pushes. Nothing is
+/// ever popped singly, hence no ABA.
+///
+/// Orders: push is seq_cst and `empty` may be, because with the count of sleepers (scheduler::idle_)
+/// they form a store-load pair: whoever pushes and then sees no sleeper is seen by the worker that
+/// counts itself asleep and then looks here. The exchange in `drain` acquires what pushes released.
+template <class Atomics = std_atomics>
+class basic_inbox {
+ public:
+  basic_inbox() = default;
+  basic_inbox(const basic_inbox&) = delete;
+  basic_inbox& operator=(const basic_inbox&) = delete;
+  ~basic_inbox() {
+    operation_queue rest;
+    drain(rest);
+  }
+
+  void push(operation* op) noexcept {
+    operation* head = head_.load(std::memory_order_relaxed);
+    do {
+      operation_queue::next(op) = head;
+    } while (!head_.compare_exchange_weak(head, op, std::memory_order_seq_cst,
+                                          std::memory_order_relaxed));
+  }
+
+  bool empty(std::memory_order order = std::memory_order_acquire) const noexcept {
+    return head_.load(order) == nullptr;
+  }
+
+  /// Appends all that is here to `into`. O(n).
+  void drain(operation_queue& into) noexcept {
+    operation* op = head_.exchange(nullptr, std::memory_order_acquire);
+    operation* first = nullptr;
+    while (op) {
+      operation* rest = operation_queue::next(op);
+      operation_queue::next(op) = first;
+      first = op;
+      op = rest;
+    }
+    while (first) {
+      operation* rest = operation_queue::next(first);
+      into.push(first);
+      first = rest;
+    }
+  }
+
+ private:
+  typename Atomics::template atomic<operation*> head_{nullptr};
+};
+
+using inbox = basic_inbox<>;
+
+}  // namespace WEFT_NAMESPACE::detail

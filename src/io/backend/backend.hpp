@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include <weft/context/backend_kind.hpp>
+#include <weft/io/io_operation.hpp>
+
+#include "context/scheduler/scheduler.hpp"
+#include "io/io_object.hpp"
+
+namespace WEFT_NAMESPACE::detail {
+
+/// What a backend did with an operation it was given.
+enum class submission : std::uint8_t {
+  waiting,  ///< It stays queued; the backend will try it when the descriptor is ready.
+  kernel,   ///< The kernel has it.
+  pool,     ///< It blocks: a helper thread is to perform it.
+  failed    ///< It failed; the result is stored.
+};
+
+/// How a driver talks to the kernel: one class per mechanism. The driver keeps the queues, states
+/// and promises; a backend only carries.
+class backend {
+ public:
+  backend() = default;
+  backend(const backend&) = delete;
+  backend& operator=(const backend&) = delete;
+  virtual ~backend() = default;
+
+  virtual backend_kind kind() const noexcept = 0;
+
+  /// An object begins to serve a descriptor. Object locked.
+  virtual void attach(io_object& object) noexcept = 0;
+
+  /// Brings the first operation of a queue (or any of `concurrent`) on its way. Object locked.
+  virtual submission submit(io_object& object, io_operation* op) noexcept = 0;
+
+  /// Asks the kernel to give back an operation it has; its completion follows. Object locked.
+  virtual void withdraw(io_operation* op) noexcept = 0;
+
+  /// Called after every operation of a closing object was withdrawn, object unlocked: returns when
+  /// the kernel has none of them any more. What it reaps meanwhile goes to `ready`.
+  virtual void settle(io_object& object, operation_queue& ready) noexcept = 0;
+
+  /// The object's descriptor is about to be closed or released; no operation is left. Object locked.
+  virtual void detach(io_object& object) noexcept = 0;
+
+  /// As driver::poll and driver::wake.
+  virtual void poll(std::int64_t timeout, operation_queue& ready) noexcept = 0;
+  virtual void wake() noexcept = 0;
+
+  /// In the child of a fork: makes new kernel objects. The driver attaches and submits anew.
+  virtual void restart() = 0;
+};
+
+std::unique_ptr<backend> make_epoll_backend(io_driver& driver);
+std::unique_ptr<backend> make_uring_backend(io_driver& driver, const scheduler_options& options);
+
+}  // namespace WEFT_NAMESPACE::detail

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "io/backend/backend.hpp"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+
+#include <weft/base/error.hpp>
+
+#include "io/backend/native_descriptor.hpp"
+#include "io/io_driver.hpp"
+
+namespace WEFT_NAMESPACE::detail {
+
+/// epoll(7). A descriptor is registered once, when an operation first has to wait, and stays so,
+/// edge-triggered: an event means "has changed", the attempt that follows tells what there is.
+///
+/// **Adaptive speculation.** An attempt is made when an operation is started, unless the
+/// descriptor is known to be drained (a short read, or EAGAIN, and no event since). A peer whose
+/// messages fill the buffer exactly would make each such attempt after a read fail. After
+/// `speculation_limit` failures in a row reading becomes level-triggered for that descriptor: then
+/// no attempt is needed, the next poll tells what is left. It turns back when an event finds
+/// nobody reading (level-triggered, it would repeat for ever) or writing has to wait.
+///
+/// Descriptors that epoll refuses (EPERM: regular files) are performed by helper threads.
+class epoll_backend final : public backend {
+ public:
+  static constexpr int batch = 128;
+  static constexpr std::uint8_t speculation_limit = 4;
+
+  explicit epoll_backend(io_driver& driver) : driver_(driver) { restart(); }
+
+  backend_kind kind() const noexcept override { return backend_kind::epoll; }
+
+  void attach(io_object& object) noexcept override {
+    object.interest = 0;
+    object.level = false;
+    std::fill(std::begin(object.ready), std::end(object.ready), true);
+  }
+
+  submission submit(io_object& object, io_operation* op) noexcept override {
+    if (op->kind().blocking || !object.pollable)
+      return submission::pool;
+    std::uint32_t wanted = object.interest | EPOLLIN | EPOLLPRI | EPOLLRDHUP | EPOLLET;
+    if (op->queue() == io_queue::write)
+      wanted |= EPOLLOUT;
+    if (wanted & EPOLLOUT)
+      object.level = false;
+    else if (object.misses >= speculation_limit && op->queue() == io_queue::read)
+      object.level = true;
+    if (object.level)
+      wanted &= ~static_cast<std::uint32_t>(EPOLLET);
+    if (wanted == object.interest)
+      return submission::waiting;
+    const int error = watch(object, wanted);
+    if (error == EPERM) {
+      object.pollable = false;
+      return submission::pool;
+    }
+    if (error == 0)
+      return submission::waiting;
+    op->fail(error);
+    return submission::failed;
+  }
+
+  void withdraw(io_operation*) noexcept override {}
+  void settle(io_object&, operation_queue&) noexcept override {}
+
+  void detach(io_object& object) noexcept override {
+    if (object.interest == 0)
+      return;
+    epoll_event event{};
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, object.fd.load(std::memory_order_relaxed), &event);
+    object.interest = 0;
+  }
+
+  void poll(std::int64_t timeout, operation_queue& ready) noexcept override {
+    epoll_event events[batch];
+    const int n = wait(events, timeout);
+    for (int i = 0; i < n; ++i) {
+      if (auto* object = static_cast<io_object*>(events[i].data.ptr)) {
+        dispatch(*object, events[i].events, ready);
+      } else {
+        std::uint64_t count;
+        while (::read(wake_.get(), &count, sizeof count) < 0 && errno == EINTR) {
+        }
+      }
+    }
+  }
+
+  void wake() noexcept override {
+    const std::uint64_t one = 1;
+    while (::write(wake_.get(), &one, sizeof one) < 0 && errno == EINTR) {
+    }
+  }
+
+  void restart() override {
+    epoll_ = native_descriptor(::epoll_create1(EPOLL_CLOEXEC), "epoll");
+    wake_ = native_descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd");
+    epoll_event event{};
+    event.events = EPOLLIN | EPOLLET;
+    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &event) != 0)
+      throw_error(errno_code(errno), "epoll_ctl");
+  }
+
+ private:
+  int watch(io_object& object, std::uint32_t events) noexcept {
+    epoll_event event{};
+    event.events = events;
+    event.data.ptr = &object;
+    const int operation = object.interest == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+    if (::epoll_ctl(epoll_.get(), operation, object.fd.load(std::memory_order_relaxed), &event) != 0)
+      return errno;
+    object.interest = events;
+    return 0;
+  }
+
+  int wait(epoll_event (&events)[batch], std::int64_t timeout) noexcept {
+    if (timeout == driver::forever)
+      return ::epoll_wait(epoll_.get(), events, batch, -1);
+    if (timeout == 0)
+      return ::epoll_wait(epoll_.get(), events, batch, 0);
+    const timespec t{timeout / 1'000'000'000, timeout % 1'000'000'000};
+    int n = ::epoll_pwait2(epoll_.get(), events, batch, &t, nullptr);
+    if (n < 0 && errno == ENOSYS) {  // before Linux 5.11
+      const std::int64_t ms = std::min<std::int64_t>((timeout + 999'999) / 1'000'000, INT32_MAX);
+      n = ::epoll_wait(epoll_.get(), events, batch, static_cast<int>(ms));
+    }
+    return n;
+  }
+
+  void dispatch(io_object& object, std::uint32_t events, operation_queue& ready) noexcept {
+    const std::lock_guard lock(object.mutex);
+    if (object.closed)
+      return;
+    if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+      object.hangup = true;
+    const bool end = (events & (EPOLLHUP | EPOLLERR)) != 0;
+    if (end || (events & EPOLLPRI))
+      driver_.perform(object, io_queue::except, ready);
+    if (end || (events & (EPOLLIN | EPOLLRDHUP)))
+      readable(object, ready);
+    if (end || (events & EPOLLOUT))
+      driver_.perform(object, io_queue::write, ready);
+  }
+
+  void readable(io_object& object, operation_queue& ready) noexcept {
+    if (object.level && object.list(io_queue::read).empty()) {
+      object.level = false;
+      object.misses = 0;
+      watch(object, object.interest | EPOLLET);
+    }
+    driver_.perform(object, io_queue::read, ready);
+    if (object.level)
+      object.is_ready(io_queue::read) = false;
+  }
+
+  io_driver& driver_;
+  native_descriptor epoll_;
+  native_descriptor wake_;
+};
+
+std::unique_ptr<backend> make_epoll_backend(io_driver& driver) {
+  return std::make_unique<epoll_backend>(driver);
+}
+
+}  // namespace WEFT_NAMESPACE::detail

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "io/backend/backend.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <mutex>
+#include <optional>
+
+#include "io/backend/native_descriptor.hpp"
+#include "io/backend/uring/ring.hpp"
+#include "io/io_driver.hpp"
+
+namespace WEFT_NAMESPACE::detail {
+
+/// io_uring(7), one ring per context, which any thread may enter.
+///
+/// **Submission.** An operation becomes an entry of the submission queue under `submit_mutex_`. If
+/// the thread is the only one that runs the context, the entry goes to the kernel with its next
+/// poll, many at once; otherwise at once, because the poller may already sleep.
+///
+/// **Completion.** Whoever polls reaps, under `reap_mutex_`, never while it sleeps; so does a
+/// thread that waits for a closing object. The rings are set up without deferred or cooperative
+/// task work, for then completions of one thread's submissions would wait until that thread enters
+/// the kernel, however long its handler runs. Only a context that promised to stay on one thread
+/// gets a ring with SINGLE_ISSUER and DEFER_TASKRUN (Linux 6.1).
+///
+/// **Waking** is an eventfd with a multishot poll on it. The kernel cancels what a thread has
+/// submitted when that thread exits; the poll is then armed anew, and operations are resubmitted by
+/// the driver (io_driver::answered).
+///
+/// Lock order: object, then submit_mutex_. reap_mutex_ is taken before an object's lock, and never
+/// while one is held.
+class uring_backend final : public backend {
+ public:
+  static constexpr unsigned submission_entries = 256;
+  static constexpr unsigned completion_entries = 4096;
+
+  uring_backend(io_driver& driver, bool single_thread)
+      : driver_(driver), single_thread_(single_thread) {
+    restart();
+  }
+
+  backend_kind kind() const noexcept override { return backend_kind::uring; }
+
+  void attach(io_object& object) noexcept override {
+    std::fill(std::begin(object.ready), std::end(object.ready), false);
+    object.is_ready(io_queue::write) = true;
+  }
+
+  submission submit(io_object& object, io_operation* op) noexcept override {
+    const io_kind& kind = op->kind();
+    if (!kind.prepare && kind.blocking)
+      return submission::pool;
+    object.is_ready(io_queue::write) = true;  // the write after this one is tried first again
+    const std::lock_guard lock(submit_mutex_);
+    io_uring_sqe* sqe = entry();
+    if (!sqe) {
+      op->fail(EBUSY);
+      return submission::failed;
+    }
+    op->polled_ = !kind.prepare;
+    if (kind.prepare) {
+      kind.prepare(*op, *sqe);
+    } else {
+      sqe->opcode = IORING_OP_POLL_ADD;
+      sqe->fd = op->fd;
+      sqe->poll32_events = events_of(op->queue());
+    }
+    sqe->user_data = reinterpret_cast<std::uint64_t>(op);
+    flush_unless_alone();
+    return submission::kernel;
+  }
+
+  void withdraw(io_operation* op) noexcept override {
+    const std::lock_guard lock(submit_mutex_);
+    io_uring_sqe* sqe = entry();
+    if (!sqe)
+      return;
+    sqe->opcode = IORING_OP_ASYNC_CANCEL;
+    sqe->fd = -1;
+    sqe->addr = reinterpret_cast<std::uint64_t>(op);
+    sqe->user_data = ignored;
+    flush_unless_alone();
+  }
+
+  void settle(io_object& object, operation_queue& ready) noexcept override {
+    enable();
+    for (bool first = true;; first = false) {
+      {
+        const std::lock_guard lock(object.mutex);
+        if (object.submitted == 0)
+          return;
+        if (!first)  // the queue may have been full
+          withdraw_again(object);
+      }
+      // Another thread may reap what is waited for: look again soon.
+      enter(1, 1'000'000);
+      reap(ready);
+    }
+  }
+
+  void detach(io_object&) noexcept override {}
+
+  void poll(std::int64_t timeout, operation_queue& ready) noexcept override {
+    enable();
+    if (completions_ready())
+      timeout = 0;
+    enter(timeout == 0 ? 0 : 1, timeout);
+    reap(ready);
+  }
+
+  void wake() noexcept override {
+    const std::uint64_t one = 1;
+    while (::write(wake_.get(), &one, sizeof one) < 0 && errno == EINTR) {}
+  }
+
+  void restart() override {
+    constexpr unsigned single = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN;
+    ring_.reset();
+    wake_ = native_descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd");
+    if (single_thread_) {
+      try {
+        ring_.emplace(submission_entries, completion_entries, single | IORING_SETUP_R_DISABLED);
+        enabled_ = false;
+      } catch (const system_error&) {
+        // Before Linux 6.1.
+      }
+    }
+    if (!ring_) {
+      ring_.emplace(submission_entries, completion_entries, 0u);
+      enabled_ = true;
+    }
+    const std::lock_guard lock(submit_mutex_);
+    arm_wake();
+  }
+
+ private:
+  // What user_data is when it is no operation.
+  static constexpr std::uint64_t ignored = 0;
+  static constexpr std::uint64_t woken = 1;
+
+  static std::uint32_t events_of(io_queue queue) noexcept {
+    switch (queue) {
+      case io_queue::write: return POLLOUT;
+      case io_queue::except: return POLLPRI;
+      default: return POLLIN | POLLRDHUP;
+    }
+  }
+
+  // A ring of one issuer belongs to the thread that first runs the context.
+  void enable() noexcept {
+    if (!enabled_) {
+      enabled_ = true;
+      ring_->enable();
+    }
+  }
+
+  bool completions_ready() noexcept {
+    const std::lock_guard lock(reap_mutex_);
+    return ring_->ready();
+  }
+
+  void withdraw_again(io_object& object) noexcept {
+    for (const io_operation_list& list : object.lists)
+      for (io_operation* op = list.front(); op; op = io_operation_list::after(op))
+        if (op->state_ == io_operation::state::submitted && !op->pooled_)
+          withdraw(op);
+  }
+
+  io_uring_sqe* entry() noexcept {
+    io_uring_sqe* sqe = ring_->next_entry();
+    if (!sqe && enabled_) {
+      ring_->enter(ring_->publish(), 0, 0);
+      sqe = ring_->next_entry();
+    }
+    return sqe;
+  }
+
+  void flush_unless_alone() noexcept {
+    if (enabled_ && !driver_.owner().alone())
+      ring_->enter(ring_->publish(), 0, 0);
+  }
+
+  void arm_wake() noexcept {
+    if (io_uring_sqe* sqe = entry()) {
+      sqe->opcode = IORING_OP_POLL_ADD;
+      sqe->fd = wake_.get();
+      sqe->poll32_events = POLLIN;
+      sqe->len = IORING_POLL_ADD_MULTI;
+      sqe->user_data = woken;
+    }
+  }
+
+  void enter(unsigned completions, std::int64_t timeout) noexcept {
+    unsigned entries = 0;
+    {
+      const std::lock_guard lock(submit_mutex_);
+      entries = ring_->publish();
+    }
+    if (entries != 0 || completions != 0 || single_thread_)
+      ring_->enter(entries, completions, timeout);
+  }
+
+  void reap(operation_queue& ready) noexcept {
+    const std::lock_guard lock(reap_mutex_);
+    ring_->reap([&](std::uint64_t data, int result, unsigned flags) {
+      if (data == ignored)
+        return;
+      if (data != woken) {
+        driver_.answered(reinterpret_cast<io_operation*>(data), result, ready);
+        return;
+      }
+      std::uint64_t count;
+      while (::read(wake_.get(), &count, sizeof count) < 0 && errno == EINTR) {}
+      if (!(flags & IORING_CQE_F_MORE)) {
+        const std::lock_guard submit_lock(submit_mutex_);
+        arm_wake();
+        flush_unless_alone();
+      }
+    });
+  }
+
+  io_driver& driver_;
+  const bool single_thread_;
+  bool enabled_ = true;
+  std::mutex submit_mutex_;
+  std::mutex reap_mutex_;
+  native_descriptor wake_;
+  std::optional<ring> ring_;
+};
+
+std::unique_ptr<backend> make_uring_backend(io_driver& driver, const scheduler_options& options) {
+  return std::make_unique<uring_backend>(driver, options.single_thread);
+}
+
+}  // namespace WEFT_NAMESPACE::detail

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <weft/base/error_code.hpp>
+
+#include "io/backend/uring/ring.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace WEFT_NAMESPACE::detail {
+
+ring::ring(unsigned entries, unsigned completions, unsigned flags) {
+  io_uring_params params{};
+  params.flags = flags | IORING_SETUP_CLAMP | IORING_SETUP_CQSIZE;
+  params.cq_entries = completions;
+  const int error = io_uring_queue_init_params(entries, &ring_, &params);
+  if (error < 0)
+    throw_error(errno_code(-error), "io_uring_setup");
+}
+
+ring::~ring() {
+  io_uring_queue_exit(&ring_);
+}
+
+io_uring_sqe* ring::next_entry() noexcept {
+  io_uring_sqe* sqe = io_uring_get_sqe(&ring_);
+  if (sqe)
+    std::memset(sqe, 0, sizeof *sqe);
+  return sqe;
+}
+
+unsigned ring::publish() noexcept {
+  // The kernel reads the tail with acquire; the array maps the slots one to one.
+  io_uring_sq& sq = ring_.sq;
+  unsigned tail = *sq.ktail;
+  for (; sq.sqe_head != sq.sqe_tail; ++sq.sqe_head, ++tail)
+    sq.array[tail & sq.ring_mask] = sq.sqe_head & sq.ring_mask;
+  __atomic_store_n(sq.ktail, tail, __ATOMIC_RELEASE);
+  return tail - __atomic_load_n(sq.khead, __ATOMIC_ACQUIRE);
+}
+
+int ring::enter(unsigned entries, unsigned completions, std::int64_t timeout) noexcept {
+  unsigned flags = IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG;
+  __kernel_timespec time{timeout / 1'000'000'000, timeout % 1'000'000'000};
+  io_uring_getevents_arg arg{};
+  arg.sigmask_sz = _NSIG / 8;
+  if (timeout != INT64_MAX)
+    arg.ts = reinterpret_cast<std::uint64_t>(&time);
+  const int result = io_uring_enter2(static_cast<unsigned>(ring_.ring_fd), entries, completions,
+                                     flags, reinterpret_cast<sigset_t*>(&arg), sizeof arg);
+  if (result >= 0 || result == -ETIME || result == -EINTR)
+    return 0;
+  return result;
+}
+
+void ring::enable() noexcept {
+  io_uring_register(static_cast<unsigned>(ring_.ring_fd), IORING_REGISTER_ENABLE_RINGS, nullptr, 0);
+}
+
+bool ring::ready() const noexcept {
+  return io_uring_cq_ready(&ring_) != 0;
+}
+
+}  // namespace WEFT_NAMESPACE::detail

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <liburing.h>
+
+#include <cstdint>
+
+namespace WEFT_NAMESPACE::detail {
+
+/// An io_uring instance: liburing's set-up of the rings, with the submission split in two, so that
+/// the entries are published under a lock but the system call is made outside it.
+///
+/// The caller locks: `next_entry` and `publish` against one another; `reap` against itself.
+class ring {
+ public:
+  /// Throws what io_uring_setup(2) reports.
+  ring(unsigned entries, unsigned completions, unsigned flags);
+  ring(const ring&) = delete;
+  ring& operator=(const ring&) = delete;
+  ~ring();
+
+  /// A zeroed submission entry, or null if the queue is full until the next `enter`.
+  io_uring_sqe* next_entry() noexcept;
+
+  /// Shows the kernel the entries made so far; returns how many it has not taken yet.
+  unsigned publish() noexcept;
+
+  /// io_uring_enter(2): submits up to `entries` published ones and waits for `completions` at most
+  /// `timeout` nanoseconds (INT64_MAX: for ever). Returns 0 or a negated errno value; ETIME and
+  /// EINTR are no errors.
+  int enter(unsigned entries, unsigned completions, std::int64_t timeout) noexcept;
+
+  /// Whether completions wait to be reaped.
+  bool ready() const noexcept;
+
+  /// Calls `f(user_data, result, flags)` for each completion there is now, after it has left the
+  /// queue.
+  template <class F>
+  void reap(F f) {
+    io_uring_cqe* cqe = nullptr;
+    while (io_uring_peek_cqe(&ring_, &cqe) == 0) {
+      const std::uint64_t data = cqe->user_data;
+      const int result = cqe->res;
+      const unsigned flags = cqe->flags;
+      io_uring_cqe_seen(&ring_, cqe);
+      f(data, result, flags);
+    }
+  }
+
+  /// Lets the calling thread be the only one that submits (rings made with R_DISABLED).
+  void enable() noexcept;
+
+ private:
+  io_uring ring_;
+};
+
+}  // namespace WEFT_NAMESPACE::detail

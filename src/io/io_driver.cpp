@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "io/io_driver.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+
+namespace WEFT_NAMESPACE::detail {
+
+io_driver::io_driver(execution_context& context)
+    : service(context),
+      scheduler_(use_scheduler(context)),
+      timers_(
+          scheduler_, [](void* self) { static_cast<io_driver*>(self)->wake(); }, this),
+      pool_(&io_driver::performed, this) {
+  const scheduler_options& options = scheduler_.options();
+  const bool uring = options.backend == backend_kind::uring;
+  backend_ = uring ? make_uring_backend(*this, options) : make_epoll_backend(*this);
+  anonymous_.driver = this;
+  never_open_.driver = this;
+  anonymous_.closed = false;
+  anonymous_.pollable = false;
+  scheduler_.set_driver(this);
+}
+
+io_driver::~io_driver() {
+  while (io_object* object = spare_) {
+    spare_ = object->after;
+    delete object;
+  }
+  while (io_object* object = objects_) {
+    objects_ = object->after;
+    delete object;
+  }
+}
+
+void io_driver::shutdown() {
+  scheduler_.stop_own_thread();
+  scheduler_.set_driver(nullptr);
+  operation_queue ended;  // destroyed at the end: their handlers may own the very objects
+  const auto end = [&](io_object& object) {
+    const int fd = release(object, ended);
+    if (fd >= 0)
+      ::close(fd);
+  };
+  end(anonymous_);
+  for (io_object* object = objects_; object; object = object->after)
+    end(*object);
+  pool_.shutdown();
+  timers_.shutdown(ended);
+}
+
+void io_driver::notify_fork(execution_context::fork_event event) {
+  switch (event) {
+    case execution_context::fork_prepare: pool_.fork_prepare(); break;
+    case execution_context::fork_parent: pool_.fork_parent(); break;
+    case execution_context::fork_child: {
+      pool_.fork_child();
+      backend_->restart();
+      operation_queue ready;
+      begin_again(anonymous_, ready);
+      for (io_object* object = objects_; object; object = object->after)
+        if (!object->closed)
+          begin_again(*object, ready);
+      scheduler_.complete(ready);
+      break;
+    }
+  }
+}
+
+/// In the child of a fork: what the kernel had for the parent is submitted anew.
+void io_driver::begin_again(io_object& object, operation_queue& ready) noexcept {
+  object.submitted = 0;
+  if (&object != &anonymous_)
+    backend_->attach(object);
+  for (int i = 0; i != io_object::queue_count; ++i) {
+    const auto queue = static_cast<io_queue>(i);
+    io_operation* next = nullptr;
+    for (io_operation* op = object.list(queue).front(); op; op = next) {
+      next = io_operation_list::after(op);
+      if (op->state_ == io_operation::state::submitted && !op->pooled_) {
+        op->state_ = io_operation::state::queued;
+        op->polled_ = false;
+        if (queue == io_queue::concurrent)
+          submit(object, op, ready);
+      }
+    }
+    if (queue != io_queue::concurrent)
+      submit_front(object, queue, ready);
+  }
+}
+
+// ---- objects
+
+io_object* io_driver::make_object() noexcept {
+  const std::lock_guard lock(mutex_);
+  io_object* object = spare_;
+  if (object)
+    spare_ = object->after;
+  else if (!(object = new (std::nothrow) io_object))
+    return nullptr;
+  object->driver = this;
+  object->before = nullptr;
+  object->after = objects_;
+  if (objects_)
+    objects_->before = object;
+  objects_ = object;
+  return object;
+}
+
+void io_driver::recycle(io_object* object) noexcept {
+  const std::lock_guard lock(mutex_);
+  (object->before ? object->before->after : objects_) = object->after;
+  if (object->after)
+    object->after->before = object->before;
+  object->after = spare_;
+  spare_ = object;
+}
+
+error_code io_driver::open(io_object& object, int fd, bool pollable) noexcept {
+  const object_lock lock(object.mutex);
+  if (!object.closed)
+    return make_error_code(error::already_open);
+  object.closed = false;
+  object.fd.store(fd, std::memory_order_relaxed);
+  object.flags.store(0, std::memory_order_relaxed);
+  object.pollable = pollable;
+  object.misses = 0;
+  object.hangup = false;
+  backend_->attach(object);
+  open_objects_.fetch_add(1, std::memory_order_relaxed);
+  return {};
+}
+
+int io_driver::release(io_object& object) noexcept {
+  operation_queue ready;
+  const int fd = release(object, ready);
+  scheduler_.complete(ready);
+  return fd;
+}
+
+int io_driver::release(io_object& object, operation_queue& ready) noexcept {
+  object_lock lock(object.mutex);
+  if (object.closed)
+    return -1;
+  object.closed = true;
+  withdraw_all(object, ready);
+  if (object.submitted != 0) {
+    lock.unlock();
+    backend_->settle(object, ready);
+    lock.lock();
+  }
+  if (object.pooled.load(std::memory_order_relaxed) != 0) {
+    lock.unlock();
+    while (const unsigned n = object.pooled.load(std::memory_order_acquire))
+      object.pooled.wait(n, std::memory_order_acquire);
+    lock.lock();
+  }
+  if (&object == &anonymous_)
+    return -1;
+  backend_->detach(object);
+  open_objects_.fetch_sub(1, std::memory_order_relaxed);
+  return object.fd.exchange(-1, std::memory_order_relaxed);
+}
+
+// ---- operations. Those below that return an operation want it handed to the pool, unlocked.
+
+bool io_driver::start(io_operation* op, bool may_return) noexcept {
+  io_object& object = *op->object_;
+  operation_queue ready;
+  io_operation* to_pool = nullptr;
+  {
+    const object_lock lock(object.mutex);
+    const io_queue queue = op->queue();
+    const bool first = queue == io_queue::concurrent || object.list(queue).empty();
+    op->fd = object.fd.load(std::memory_order_relaxed);
+    bool finished = true;
+    if (object.closed) {
+      op->fail(EBADF);
+    } else if (op->cancelled_) {
+      op->fail(ECANCELED);
+    } else if (first && try_now(object, op)) {
+      const io_status status = attempt(object, op);
+      finished = status != io_status::again;
+      if (!finished)
+        object.misses += object.misses != UINT8_MAX;
+      else if (status == io_status::done)
+        object.misses = 0;
+    } else {
+      finished = false;
+    }
+    if (finished) {
+      op->state_ = io_operation::state::finished;
+      if (may_return)
+        return true;
+      scheduler_.work_started();
+      ready.push(op);
+    } else {
+      scheduler_.work_started();
+      op->state_ = io_operation::state::queued;
+      object.list(queue).push_back(op);
+      if (first)
+        to_pool = submit(object, op, ready);
+    }
+  }
+  scheduler_.complete(ready);
+  if (to_pool)
+    pool_.submit(to_pool);
+  return false;
+}
+
+bool io_driver::try_now(io_object& object, io_operation* op) noexcept {
+  return !op->kind().blocking && object.pollable && object.is_ready(op->queue());
+}
+
+io_status io_driver::attempt(io_object& object, io_operation* op) noexcept {
+  const io_status status = op->kind().perform(*op);
+  if (status == io_status::again || (status == io_status::drained && !object.hangup))
+    object.is_ready(op->queue()) = false;
+  return status;
+}
+
+io_operation* io_driver::submit_front(io_object& object, io_queue queue,
+                                      operation_queue& ready) noexcept {
+  io_operation_list& list = object.list(queue);
+  while (io_operation* op = list.front()) {
+    if (op->state_ != io_operation::state::queued)
+      return nullptr;
+    if (!try_now(object, op) || attempt(object, op) == io_status::again)
+      return submit(object, op, ready);
+    list.erase(op);
+    op->state_ = io_operation::state::finished;
+    ready.push(op);
+  }
+  return nullptr;
+}
+
+io_operation* io_driver::submit(io_object& object, io_operation* op,
+                                operation_queue& ready) noexcept {
+  switch (backend_->submit(object, op)) {
+    case submission::waiting: return nullptr;
+    case submission::kernel:
+      op->state_ = io_operation::state::submitted;
+      op->pooled_ = false;
+      ++object.submitted;
+      return nullptr;
+    case submission::pool:
+      op->state_ = io_operation::state::submitted;
+      op->pooled_ = true;
+      object.pooled.fetch_add(1, std::memory_order_relaxed);
+      return op;
+    case submission::failed: break;
+  }
+  return finish(object, op, ready);
+}
+
+io_operation* io_driver::finish(io_object& object, io_operation* op,
+                                operation_queue& ready) noexcept {
+  object.list(op->queue()).erase(op);
+  op->state_ = io_operation::state::finished;
+  ready.push(op);
+  if (op->queue() == io_queue::concurrent || object.closed)
+    return nullptr;
+  return submit_front(object, op->queue(), ready);
+}
+
+void io_driver::perform(io_object& object, io_queue queue, operation_queue& ready) noexcept {
+  object.is_ready(queue) = true;
+  if (io_operation* to_pool = submit_front(object, queue, ready)) {
+    // Only what blocks goes there, and such objects are not polled; but a descriptor may change
+    // its mind about what it is. Fail rather than block the poller.
+    object.pooled.fetch_sub(1, std::memory_order_relaxed);
+    to_pool->fail(EOPNOTSUPP);
+    finish(object, to_pool, ready);
+  }
+}
+
+void io_driver::answered(io_operation* op, int result, operation_queue& ready) noexcept {
+  io_object& object = *op->object_;
+  io_operation* to_pool = nullptr;
+  {
+    const object_lock lock(object.mutex);
+    --object.submitted;
+    op->state_ = io_operation::state::queued;
+    io_status status = io_status::again;
+    if (result == -ECANCELED) {
+      // Unasked for, it means that the thread which submitted the operation has exited.
+    } else if (op->polled_) {
+      if (result < 0) {
+        op->fail(-result);
+        status = io_status::done;
+      } else {
+        status = attempt(object, op);
+      }
+    } else {
+      status = op->kind().finish(*op, result);
+    }
+    op->polled_ = false;
+    if (status == io_status::again && (op->cancelled_ || object.closed)) {
+      op->fail(ECANCELED);
+      status = io_status::done;
+    }
+    if (status == io_status::again) {
+      to_pool = submit(object, op, ready);
+    } else {
+      if (op->queue() == io_queue::read)
+        object.is_ready(io_queue::read) = status == io_status::done && object.misses < 4;
+      to_pool = finish(object, op, ready);
+    }
+  }
+  if (to_pool)
+    pool_.submit(to_pool);
+}
+
+void io_driver::performed(void* context, io_operation* op) noexcept {
+  auto& self = *static_cast<io_driver*>(context);
+  io_object& object = *op->object_;
+  operation_queue ready;
+  io_operation* to_pool = nullptr;
+  {
+    const object_lock lock(object.mutex);
+    op->state_ = io_operation::state::queued;
+    op->pooled_ = false;
+    to_pool = self.finish(object, op, ready);
+    object.pooled.fetch_sub(1, std::memory_order_release);
+    if (object.closed)
+      object.pooled.notify_all();
+  }
+  self.scheduler_.complete(ready);
+  if (to_pool)
+    self.pool_.submit(to_pool);
+}
+
+// ---- cancellation
+
+io_operation* io_driver::withdraw(io_object& object, io_operation* op,
+                                  operation_queue& ready) noexcept {
+  const bool asked = op->cancelled_;
+  op->cancelled_ = true;
+  switch (op->state_) {
+    case io_operation::state::fresh:
+    case io_operation::state::finished: return nullptr;
+    case io_operation::state::submitted:
+      if (asked)
+        return nullptr;
+      if (!op->pooled_) {
+        backend_->withdraw(op);
+        return nullptr;
+      }
+      if (!pool_.cancel(op))
+        return nullptr;
+      op->pooled_ = false;
+      object.pooled.fetch_sub(1, std::memory_order_relaxed);
+      break;
+    case io_operation::state::queued: break;
+  }
+  op->fail(ECANCELED);
+  return finish(object, op, ready);
+}
+
+void io_driver::withdraw_all(io_object& object, operation_queue& ready) noexcept {
+  for (io_operation_list& list : object.lists) {
+    // The last first: then none of them becomes the front and is begun.
+    io_operation* previous = nullptr;
+    for (io_operation* op = list.back(); op; op = previous) {
+      previous = io_operation_list::before(op);
+      withdraw(object, op, ready);
+    }
+  }
+}
+
+void io_driver::cancel(io_object& object) noexcept {
+  operation_queue ready;
+  {
+    const object_lock lock(object.mutex);
+    withdraw_all(object, ready);
+  }
+  scheduler_.complete(ready);
+}
+
+void io_driver::cancel_operation(io_operation* op) noexcept {
+  io_object& object = *op->object_;
+  io_driver& self = *object.driver;
+  operation_queue ready;
+  io_operation* to_pool = nullptr;
+  {
+    const object_lock lock(object.mutex);
+    to_pool = self.withdraw(object, op, ready);
+  }
+  self.scheduler_.complete(ready);
+  if (to_pool)
+    self.pool_.submit(to_pool);
+}
+
+// ---- driver
+
+void io_driver::poll(std::int64_t timeout, operation_queue& ready) noexcept {
+  const bool sleeps = timeout != 0;
+  if (sleeps)
+    timeout = std::min(timeout, timers_.prepare_wait());
+  backend_->poll(timeout, ready);
+  if (sleeps)
+    timers_.finish_wait();
+  if (!timers_.empty())
+    timers_.collect(ready);
+}
+
+bool io_driver::quiet() const noexcept {
+  return open_objects_.load(std::memory_order_relaxed) == 0 && timers_.empty();
+}
+
+io_driver& use_io_driver(execution_context& context) { return use_service<io_driver>(context); }
+
+scheduler& driver_scheduler(io_driver& driver) noexcept { return driver.owner(); }
+
+timer_service& use_timer_service(execution_context& context) {
+  return use_io_driver(context).timers();
+}
+
+}  // namespace WEFT_NAMESPACE::detail

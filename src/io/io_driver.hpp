@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include <weft/execution/execution_context.hpp>
+#include <weft/base/error.hpp>
+#include <weft/io/io_operation.hpp>
+#include <weft/io/timer_core.hpp>
+
+#include "context/scheduler/driver.hpp"
+#include "context/scheduler/scheduler.hpp"
+#include "io/backend/backend.hpp"
+#include "io/backend/blocking_pool.hpp"
+#include "io/io_object.hpp"
+#include "io/timer_service.hpp"
+
+namespace WEFT_NAMESPACE::detail {
+
+/// A context's I/O: the objects and their queues, the backend that carries operations to the
+/// kernel, the helper threads for what blocks, and the timers.
+///
+/// The rules of design.md that hold on every backend are kept here, once: operations of a queue go
+/// one at a time and in order; a cancelled one that nobody has begun ends at once; a closed object
+/// has nothing in the kernel.
+///
+/// Lock order: object, then mutex_, then the backend's, then the scheduler's. Two objects are never
+/// locked together.
+class io_driver final : public execution_context::service, public driver {
+ public:
+  explicit io_driver(execution_context& context);
+  ~io_driver();
+
+  scheduler& owner() const noexcept { return scheduler_; }
+  timer_service& timers() noexcept { return timers_; }
+  backend_kind kind() const noexcept { return backend_->kind(); }
+  /// The object of operations that belong to no descriptor.
+  io_object& anonymous() noexcept { return anonymous_; }
+  /// A closed object, of handles that have none yet.
+  io_object& never_open() noexcept { return never_open_; }
+
+  // ---- objects
+
+  /// A closed object, or null if memory is short.
+  io_object* make_object() noexcept;
+  /// Gives back a closed object.
+  void recycle(io_object* object) noexcept;
+  error_code open(io_object& object, int fd, bool pollable) noexcept;
+  /// Cancels everything, waits until the kernel has let go; the descriptor is the caller's, or -1.
+  int release(io_object& object) noexcept;
+
+  // ---- operations
+
+  static void attach(io_object& object, io_operation* op) noexcept { op->object_ = &object; }
+  /// Starts an attached operation. With `may_return`, one that finished at once is the caller's:
+  /// true.
+  bool start(io_operation* op, bool may_return) noexcept;
+  void cancel(io_object& object) noexcept;
+  static void cancel_operation(io_operation* op) noexcept;
+
+  // ---- what the backends call
+
+  /// Tries the operations of a queue that has become ready. Object locked.
+  void perform(io_object& object, io_queue queue, operation_queue& ready) noexcept;
+  /// The kernel has answered an operation it had: `result` as io_kind::finish takes it.
+  void answered(io_operation* op, int result, operation_queue& ready) noexcept;
+
+  // ---- driver
+
+  void poll(std::int64_t timeout, operation_queue& ready) noexcept override;
+  void wake() noexcept override { backend_->wake(); }
+  bool quiet() const noexcept override;
+
+ private:
+  using object_lock = std::unique_lock<std::mutex>;
+
+  void shutdown() override;
+  void notify_fork(execution_context::fork_event event) override;
+  static void performed(void* self, io_operation* op) noexcept;
+
+  int release(io_object& object, operation_queue& ready) noexcept;
+  void begin_again(io_object& object, operation_queue& ready) noexcept;
+  static bool try_now(io_object& object, io_operation* op) noexcept;
+  io_status attempt(io_object& object, io_operation* op) noexcept;
+  io_operation* submit_front(io_object& object, io_queue queue, operation_queue& ready) noexcept;
+  io_operation* submit(io_object& object, io_operation* op, operation_queue& ready) noexcept;
+  io_operation* finish(io_object& object, io_operation* op, operation_queue& ready) noexcept;
+  io_operation* withdraw(io_object& object, io_operation* op, operation_queue& ready) noexcept;
+  void withdraw_all(io_object& object, operation_queue& ready) noexcept;
+
+  scheduler& scheduler_;
+  timer_service timers_;
+  blocking_pool pool_;
+  std::unique_ptr<backend> backend_;
+  io_object anonymous_;
+  io_object never_open_;
+
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  io_object* objects_ = nullptr;  // all that are handed out
+  io_object* spare_ = nullptr;    // closed ones, to be used again
+
+  std::atomic<unsigned> open_objects_{0};
+};
+
+}  // namespace WEFT_NAMESPACE::detail

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <weft/io/io_handle.hpp>
+
+#include <unistd.h>
+
+#include <cerrno>
+
+#include <weft/base/error.hpp>
+
+#include "io/io_driver.hpp"
+
+namespace WEFT_NAMESPACE::detail {
+
+io_handle& io_handle::operator=(io_handle&& other) noexcept {
+  if (this != &other) {
+    close();
+    if (object_)
+      driver_->recycle(object_);
+    driver_ = other.driver_;
+    object_ = std::exchange(other.object_, nullptr);
+  }
+  return *this;
+}
+
+io_handle::~io_handle() {
+  close();
+  if (object_)
+    driver_->recycle(object_);
+}
+
+int io_handle::native_handle() const noexcept {
+  return object_ ? object_->fd.load(std::memory_order_relaxed) : -1;
+}
+
+error_code io_handle::assign(int fd, io_readiness readiness) noexcept {
+  if (!object_ && !(object_ = driver_->make_object()))
+    return errno_code(ENOMEM);
+  return driver_->open(*object_, fd, readiness == io_readiness::pollable);
+}
+
+void io_handle::attach(io_operation* op) noexcept {
+  driver_->attach(object_ ? *object_ : driver_->never_open(), op);
+}
+
+void io_handle::start(io_operation* op) noexcept { driver_->start(op, false); }
+
+bool io_handle::start_or_finish(io_operation* op) noexcept { return driver_->start(op, true); }
+
+bool io_handle::cancel() noexcept {
+  if (!is_open())
+    return false;
+  driver_->cancel(*object_);
+  return true;
+}
+
+error_code io_handle::close() noexcept {
+  if (!object_)
+    return {};
+  const int fd = driver_->release(*object_);
+  // After close(2) the descriptor is gone even if EINTR or EIO is reported (Linux); what is
+  // reported is an error of the data, not of the descriptor.
+  if (fd >= 0 && ::close(fd) != 0 && errno != EINTR)
+    return errno_code(errno);
+  return {};
+}
+
+int io_handle::release(error_code& ec) noexcept {
+  const int fd = object_ ? driver_->release(*object_) : -1;
+  ec = fd < 0 ? errno_code(EBADF) : error_code();
+  return fd;
+}
+
+unsigned io_handle::flags() const noexcept {
+  return object_ ? object_->flags.load(std::memory_order_relaxed) : 0;
+}
+
+void io_handle::set_flag(unsigned flag, bool on) noexcept {
+  if (!object_)
+    return;
+  if (on)
+    object_->flags.fetch_or(flag, std::memory_order_relaxed);
+  else
+    object_->flags.fetch_and(~flag, std::memory_order_relaxed);
+}
+
+void cancel_io_operation(io_operation* op) noexcept { io_driver::cancel_operation(op); }
+
+void attach_driver_operation(io_driver& driver, io_operation* op) noexcept {
+  driver.attach(driver.anonymous(), op);
+}
+
+void start_driver_operation(io_driver& driver, io_operation* op) noexcept {
+  driver.start(op, false);
+}
+
+}  // namespace WEFT_NAMESPACE::detail

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+#include <weft/io/io_operation.hpp>
+
+namespace WEFT_NAMESPACE::detail {
+
+/// The operations of one queue of an object, in the order they were started. Every member is O(1).
+class io_operation_list {
+ public:
+  bool empty() const noexcept { return front_ == nullptr; }
+  io_operation* front() const noexcept { return front_; }
+  io_operation* back() const noexcept { return back_; }
+  static io_operation* before(const io_operation* op) noexcept { return op->before_; }
+  static io_operation* after(const io_operation* op) noexcept { return op->after_; }
+
+  void push_back(io_operation* op) noexcept {
+    op->before_ = back_;
+    op->after_ = nullptr;
+    (back_ ? back_->after_ : front_) = op;
+    back_ = op;
+  }
+
+  void erase(io_operation* op) noexcept {
+    (op->before_ ? op->before_->after_ : front_) = op->after_;
+    (op->after_ ? op->after_->before_ : back_) = op->before_;
+  }
+
+ private:
+  io_operation* front_ = nullptr;
+  io_operation* back_ = nullptr;
+};
+
+/// One descriptor and what is pending on it. Objects are made and kept by the driver: the memory of
+/// one lives as long as the driver, so a late event or a late cancel finds a valid object, at worst
+/// one that serves another descriptor by now; it takes the lock and finds nothing to do.
+///
+/// Readiness: `ready[q]` is false only when the descriptor is known to have nothing for queue q,
+/// and the backend will hear of it when that changes. An operation is tried at once only if it is
+/// true.
+///
+/// Guarded by `mutex`: everything but the links and what is atomic.
+class io_object {
+ public:
+  static constexpr int queue_count = 4;
+
+  io_operation_list& list(io_queue q) noexcept { return lists[static_cast<int>(q)]; }
+  bool& is_ready(io_queue q) noexcept { return ready[static_cast<int>(q)]; }
+
+  std::mutex mutex;
+  io_driver* driver = nullptr;
+  std::atomic<int> fd{-1};         // written under the mutex
+  std::atomic<unsigned> flags{0};  // the owner's notes
+  unsigned submitted = 0;          // operations that the kernel has
+  std::atomic<unsigned> pooled{0}; // operations that a helper has; written under the mutex
+  bool closed = true;
+  bool pollable = true;  // false: regular files; their operations block
+
+  bool ready[queue_count] = {};
+  io_operation_list lists[queue_count];
+
+  // The epoll backend's notes.
+  std::uint32_t interest = 0;  // the events registered, or 0
+  std::uint8_t misses = 0;     // attempts in a row that found nothing after a full read
+  bool level = false;          // level-triggered for reading: no attempt is made without an event
+  bool hangup = false;         // the peer has finished: reading never blocks again
+
+  // Links of the driver's lists, guarded by the driver's mutex.
+  io_object* before = nullptr;
+  io_object* after = nullptr;
+};
+
+}  // namespace WEFT_NAMESPACE::detail
