@@ -22,7 +22,6 @@ io_driver::io_driver(execution_context& context)
   never_open_.driver = this;
   anonymous_.closed = false;
   anonymous_.pollable = false;
-  scheduler_.set_driver(this);
 }
 
 io_driver::~io_driver() {
@@ -411,7 +410,11 @@ bool io_driver::quiet() const noexcept {
   return open_objects_.load(std::memory_order_relaxed) == 0 && timers_.empty();
 }
 
-io_driver& use_io_driver(execution_context& context) { return use_service<io_driver>(context); }
+io_driver& use_io_driver(execution_context& context) {
+  auto& driver = use_service<io_driver>(context);
+  driver.serve();
+  return driver;
+}
 
 scheduler& driver_scheduler(io_driver& driver) noexcept { return driver.owner(); }
 

@@ -33,6 +33,15 @@ class io_driver final : public execution_context::service, public driver {
   explicit io_driver(execution_context& context);
   ~io_driver();
 
+  /// Has the scheduler poll this driver. Threads that make the service at the same time construct
+  /// several, of which one is kept: so the constructor must not do it.
+  void serve() noexcept {
+    if (!serves_.load(std::memory_order_acquire)) {
+      scheduler_.set_driver(this);
+      serves_.store(true, std::memory_order_release);
+    }
+  }
+
   scheduler& owner() const noexcept { return scheduler_; }
   timer_service& timers() noexcept { return timers_; }
   backend_kind kind() const noexcept { return backend_->kind(); }
@@ -103,6 +112,8 @@ class io_driver final : public execution_context::service, public driver {
   io_object* spare_ = nullptr;    // closed ones, to be used again
 
   std::atomic<unsigned> open_objects_{0};
+  // Set after set_driver (release); who sees it (acquire) finds the scheduler polling.
+  std::atomic<bool> serves_{false};
 };
 
 }  // namespace WEFT_NAMESPACE::detail
