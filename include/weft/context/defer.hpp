@@ -35,9 +35,9 @@ template <detail::execution_context_type Context,
               default_completion_token_t<detail::context_executor_t<Context>>>
 auto defer(Context& ctx, NullaryToken&& token =
                              default_completion_token_t<detail::context_executor_t<Context>>()) {
-  using executor = detail::context_executor_t<Context>;
+  using executor_type = detail::context_executor_t<Context>;
   return async_initiate<NullaryToken, void()>(
-      detail::initiate_submission_to<detail::submission::defer, executor>(ctx.get_executor()),
+      detail::initiate_submission_to<detail::submission::defer, executor_type>(ctx.get_executor()),
       token);
 }
 
@@ -60,9 +60,9 @@ template <class Function, detail::execution_context_type Context,
   requires std::invocable<std::decay_t<Function>>
 auto defer(Function&& function, Context& ctx,
            Token&& token = default_completion_token_t<detail::context_executor_t<Context>>()) {
-  using executor = detail::context_executor_t<Context>;
+  using executor_type = detail::context_executor_t<Context>;
   return async_initiate<Token, detail::result_signature_t<Function>>(
-      detail::initiate_submission_to<detail::submission::defer, executor>(ctx.get_executor()),
+      detail::initiate_submission_to<detail::submission::defer, executor_type>(ctx.get_executor()),
       token, std::forward<Function>(function));
 }
 
