@@ -77,6 +77,13 @@ class operation_queue {
     other.front_ = nullptr;
   }
 
+  /// Appends a chain of nodes already linked from `first` to `last`.
+  void append(operation* first, operation* last) noexcept {
+    last->next_ = nullptr;
+    *(front_ ? &back_->next_ : &front_) = first;
+    back_ = last;
+  }
+
   /// The link of a node that is in no queue: a lock-free list threads itself through it.
   static operation*& next(operation* op) noexcept { return op->next_; }
 

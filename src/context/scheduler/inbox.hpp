@@ -49,6 +49,9 @@ class basic_inbox {
   /// Appends all that is here to `into`. O(n).
   void drain(operation_queue& into) noexcept {
     operation* op = head_.exchange(nullptr, std::memory_order_acquire);
+    if (!op)
+      return;
+    operation* const last = op;
     operation* first = nullptr;
     while (op) {
       operation* rest = operation_queue::next(op);
@@ -56,11 +59,7 @@ class basic_inbox {
       first = op;
       op = rest;
     }
-    while (first) {
-      operation* rest = operation_queue::next(first);
-      into.push(first);
-      first = rest;
-    }
+    into.append(first, last);
   }
 
  private:
