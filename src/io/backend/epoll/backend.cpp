@@ -137,7 +137,7 @@ class epoll_backend final : public backend {
     const std::lock_guard lock(object.mutex);
     if (object.closed)
       return;
-    if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+    if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI))
       object.hangup = true;
     const bool end = (events & (EPOLLHUP | EPOLLERR)) != 0;
     if (end || (events & EPOLLPRI))

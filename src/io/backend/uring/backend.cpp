@@ -146,7 +146,8 @@ class uring_backend final : public backend {
   static std::uint32_t events_of(io_queue queue) noexcept {
     switch (queue) {
       case io_queue::write: return POLLOUT;
-      case io_queue::except: return POLLPRI;
+      // Out-of-band data of TCP does not wake a poll for POLLPRI alone (Linux 6.18).
+      case io_queue::except: return POLLPRI | POLLRDBAND;
       default: return POLLIN | POLLRDHUP;
     }
   }
