@@ -44,7 +44,8 @@ static_assert(ipv6_multicast_loop == IPV6_MULTICAST_LOOP && ipv6_v6only == IPV6_
 static_assert(ipv6_join_group == IPV6_JOIN_GROUP && ipv6_leave_group == IPV6_LEAVE_GROUP);
 
 static_assert(msg_oob == MSG_OOB && msg_peek == MSG_PEEK);
-static_assert(msg_dontroute == MSG_DONTROUTE && msg_eor == MSG_EOR);
+static_assert(msg_dontroute == MSG_DONTROUTE && msg_dontwait == MSG_DONTWAIT);
+static_assert(msg_eor == MSG_EOR);
 
 static_assert(shut_rd == SHUT_RD && shut_wr == SHUT_WR && shut_rdwr == SHUT_RDWR);
 static_assert(somaxconn == SOMAXCONN && fionread == FIONREAD);

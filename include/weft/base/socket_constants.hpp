@@ -78,6 +78,7 @@ inline constexpr int ipv6_v6only = 26;
 inline constexpr int msg_oob = 0x1;
 inline constexpr int msg_peek = 0x2;
 inline constexpr int msg_dontroute = 0x4;
+inline constexpr int msg_dontwait = 0x40;
 inline constexpr int msg_eor = 0x80;
 
 // shutdown(2), listen(2), ioctl_tty(2).

@@ -17,15 +17,15 @@ inline constexpr std::size_t max_io_vectors = 64;
 
 /// A buffer sequence as what system calls take: one buffer where the type allows it, otherwise a
 /// list of at most max_io_vectors entries on the stack, of only as many as the type can have.
-/// `Buffer` is mutable_buffer for reads, const_buffer for writes.
-template <class Buffer, class Sequence>
+/// `Buffer` is mutable_buffer for reads, const_buffer for writes. `Max` bounds the list further,
+/// where a partial transfer is as good and the adapter is kept in an operation.
+template <class Buffer, class Sequence, std::size_t Max = max_io_vectors>
 class buffer_sequence_adapter {
  public:
   static constexpr bool is_single_buffer = detail::is_single_buffer<Sequence>;
-  static constexpr std::size_t capacity = static_size<Sequence> == 0 ? 1
-                                          : static_size<Sequence> < max_io_vectors
-                                              ? static_size<Sequence>
-                                              : max_io_vectors;
+  static constexpr std::size_t capacity = static_size<Sequence> == 0    ? 1
+                                          : static_size<Sequence> < Max ? static_size<Sequence>
+                                                                        : Max;
 
   /// Empty buffers are left out, so that a sequence with bytes in it never looks like one without.
   explicit buffer_sequence_adapter(const Sequence& sequence) noexcept {

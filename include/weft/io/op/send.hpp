@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <weft/io/io_handle.hpp>
+#include <weft/io/op/message_header.hpp>
+
+namespace WEFT_NAMESPACE::detail {
+
+/// Sends one buffer: send(2), or IORING_OP_SEND (Linux 5.6). Never raises SIGPIPE.
+class WEFT_API send_operation : public transfer_operation {
+ public:
+  send_operation(function f, scheduler& owner, const_buffer from, int send_flags) noexcept
+      : transfer_operation(f, owner, send_kind, io_queue::write), buffer(from), flags(send_flags) {}
+
+  const_buffer buffer;
+  int flags;
+
+ private:
+  static const io_kind send_kind;
+};
+
+/// Sends what a message header describes: sendmsg(2), or IORING_OP_SENDMSG (Linux 5.3). The derived
+/// class fills the header. Never raises SIGPIPE.
+class WEFT_API send_message_operation : public transfer_operation {
+ public:
+  message_header header;
+  int flags;
+
+ protected:
+  send_message_operation(function f, scheduler& owner, int send_flags) noexcept
+      : transfer_operation(f, owner, send_message_kind, io_queue::write), flags(send_flags) {}
+  ~send_message_operation() = default;
+
+ private:
+  static const io_kind send_message_kind;
+};
+
+/// Sends several buffers.
+template <class Sequence, std::size_t Max>
+class send_vectors_operation : public send_message_operation {
+ public:
+  send_vectors_operation(operation::function f, scheduler& owner, const Sequence& buffers,
+                         int send_flags) noexcept
+      : send_message_operation(f, owner, send_flags), buffers_(buffers) {
+    header.vectors = buffers_.vectors();
+    header.count = buffers_.count();
+  }
+
+ private:
+  buffer_sequence_adapter<const_buffer, Sequence, Max> buffers_;
+};
+
+/// Sends a datagram to an address, of which it keeps a copy.
+template <class Endpoint, class Sequence>
+class send_to_operation : public send_vectors_operation<Sequence, max_io_vectors> {
+ public:
+  send_to_operation(operation::function f, scheduler& owner, const Sequence& buffers,
+                    const Endpoint& destination, int send_flags) noexcept
+      : send_vectors_operation<Sequence, max_io_vectors>(f, owner, buffers, send_flags),
+        destination_(destination) {
+    this->header.name = destination_.data();
+    this->header.name_size = static_cast<std::uint32_t>(destination_.size());
+  }
+
+ private:
+  Endpoint destination_;
+};
+
+/// Starts a send for `handler`, of at most `Max` buffers; whether it is send or sendmsg is known
+/// from the sequence's type.
+template <std::size_t Max, class Handler, class Executor, class Sequence>
+void start_send(io_handle& io, Handler& handler, const Executor& executor, const Sequence& buffers,
+                int flags) {
+  if constexpr (is_single_buffer<Sequence>)
+    start_io<send_operation>(io, handler, executor,
+                             buffer_sequence_adapter<const_buffer, Sequence>::first(buffers),
+                             flags);
+  else
+    start_io<send_vectors_operation<Sequence, Max>>(io, handler, executor, buffers, flags);
+}
+
+}  // namespace WEFT_NAMESPACE::detail

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <weft/io/op/connect.hpp>
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <liburing.h>
+
+#include <weft/io/op/wait.hpp>
+
+#include "io/op/retry.hpp"
+
+namespace WEFT_NAMESPACE::detail {
+
+namespace {
+
+/// Whether connect(2) goes on by itself after this error. A signal does not end it either.
+bool goes_on(int errno_value) noexcept {
+  return errno_value == EINPROGRESS || errno_value == EINTR;
+}
+
+/// How the connection that was under way ended.
+io_status ended(connect_operation& op) noexcept {
+  int pending = 0;
+  socklen_t size = sizeof(pending);
+  op.ec = error_code();
+  if (::getsockopt(op.fd, SOL_SOCKET, SO_ERROR, &pending, &size) != 0)
+    pending = errno;
+  if (pending != 0)
+    op.fail(pending);
+  return io_status::done;
+}
+
+/// What an attempt to connect came to: 0, or an errno value.
+io_status attempted(connect_operation& op, int errno_value) noexcept {
+  if (goes_on(errno_value)) {
+    op.under_way = true;
+    return io_status::again;
+  }
+  op.ec = error_code();
+  if (errno_value != 0)
+    op.fail(errno_value);
+  return io_status::done;
+}
+
+io_status perform_connect(io_operation& base) noexcept {
+  auto& op = static_cast<connect_operation&>(base);
+  if (!op.under_way) {
+    const int result = ::connect(op.fd, op.address, static_cast<socklen_t>(op.address_size));
+    return attempted(op, result == 0 ? 0 : errno);
+  }
+  op.ec = error_code();
+  if (!poll_descriptor(op.fd, POLLOUT, 0, op.ec))
+    return op.ec ? io_status::done : io_status::again;
+  return ended(op);
+}
+
+void prepare_connect(io_operation& base, io_uring_sqe& sqe) noexcept {
+  auto& op = static_cast<connect_operation&>(base);
+  if (op.under_way)
+    io_uring_prep_poll_add(&sqe, op.fd, POLLOUT);
+  else
+    io_uring_prep_connect(&sqe, op.fd, op.address, static_cast<socklen_t>(op.address_size));
+}
+
+io_status finish_connect(io_operation& base, int result) noexcept {
+  auto& op = static_cast<connect_operation&>(base);
+  if (!op.under_way)
+    return attempted(op, result < 0 ? -result : 0);
+  if (result == -EINTR || result == -EAGAIN)
+    return io_status::again;
+  if (result < 0) {
+    op.fail(-result);
+    return io_status::done;
+  }
+  return ended(op);
+}
+
+}  // namespace
+
+const io_kind connect_operation::connect_kind{&perform_connect, &prepare_connect, &finish_connect};
+
+}  // namespace WEFT_NAMESPACE::detail

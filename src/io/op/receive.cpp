@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <weft/io/op/receive.hpp>
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <liburing.h>
+
+#include <weft/base/error.hpp>
+#include <weft/io/op/wait.hpp>
+
+#include "io/op/retry.hpp"
+
+namespace WEFT_NAMESPACE::detail {
+
+namespace {
+
+msghdr* native(message_header& header) noexcept {
+  return reinterpret_cast<msghdr*>(&header);
+}
+
+/// Takes note of `n` bytes received of at most `size`. `cut` says that ancillary data was lost, so
+/// that the call may have ended before the stream did.
+io_status received(transfer_operation& op, std::size_t n, std::size_t size, receive_mode mode,
+                   bool cut) noexcept {
+  op.bytes = n;
+  op.ec = error_code();
+  switch (mode) {
+    case receive_mode::datagram: return io_status::done;
+    case receive_mode::record:
+      if (n == 0 && size != 0)
+        op.ec = error::eof;
+      return io_status::done;
+    case receive_mode::stream:
+    case receive_mode::unix_stream: break;
+  }
+  if (n == 0 && size != 0)
+    op.ec = error::eof;
+  return n != 0 && n < size && !cut ? io_status::drained : io_status::done;
+}
+
+/// Takes note of a failure, unless it only means "not now".
+io_status failed(transfer_operation& op, int flags, int errno_value) noexcept {
+  if (would_block(errno_value) || errno_value == EINTR)
+    return io_status::again;
+  error_code ignored;
+  if (errno_value == EINVAL && is_urgent(flags) && !poll_descriptor(op.fd, POLLPRI, 0, ignored))
+    return io_status::again;
+  op.bytes = 0;
+  op.fail(errno_value);
+  return io_status::done;
+}
+
+// ---- one buffer
+
+io_status perform_receive(io_operation& base) noexcept {
+  auto& op = static_cast<receive_operation&>(base);
+  bool cut = (op.flags & (MSG_PEEK | MSG_OOB)) != 0;
+  ssize_t n;
+  if (op.mode == receive_mode::unix_stream) {
+    iovec vector{op.buffer.data(), op.buffer.size()};
+    msghdr header{};
+    header.msg_iov = &vector;
+    header.msg_iovlen = 1;
+    n = retry_interrupted([&] { return ::recvmsg(op.fd, &header, op.flags | MSG_DONTWAIT); });
+    cut = cut || (header.msg_flags & MSG_CTRUNC) != 0;
+  } else {
+    n = retry_interrupted(
+        [&] { return ::recv(op.fd, op.buffer.data(), op.buffer.size(), op.flags | MSG_DONTWAIT); });
+  }
+  if (n < 0)
+    return failed(op, op.flags, errno);
+  return received(op, static_cast<std::size_t>(n), op.buffer.size(), op.mode, cut);
+}
+
+void prepare_receive(io_operation& base, io_uring_sqe& sqe) noexcept {
+  auto& op = static_cast<receive_operation&>(base);
+  io_uring_prep_recv(&sqe, op.fd, op.buffer.data(), op.buffer.size(), op.flags);
+}
+
+io_status finish_receive(io_operation& base, int result) noexcept {
+  auto& op = static_cast<receive_operation&>(base);
+  if (result < 0)
+    return failed(op, op.flags, -result);
+  const bool cut = op.mode == receive_mode::unix_stream || (op.flags & (MSG_PEEK | MSG_OOB)) != 0;
+  return received(op, static_cast<std::size_t>(result), op.buffer.size(), op.mode, cut);
+}
+
+// ---- a message header
+
+void reset(receive_message_operation& op) noexcept {
+  op.header.name_size = op.name_capacity;
+  op.header.control_size = op.control_capacity;
+  op.header.flags = 0;
+}
+
+io_status received_message(receive_message_operation& op, std::size_t n) noexcept {
+  const bool cut = op.header.control != nullptr || (op.header.flags & MSG_CTRUNC) != 0 ||
+                   (op.flags & (MSG_PEEK | MSG_OOB)) != 0;
+  return received(op, n, op.header.total_size(), op.mode, cut);
+}
+
+io_status perform_receive_message(io_operation& base) noexcept {
+  auto& op = static_cast<receive_message_operation&>(base);
+  reset(op);
+  const ssize_t n = retry_interrupted(
+      [&] { return ::recvmsg(op.fd, native(op.header), op.flags | MSG_DONTWAIT); });
+  if (n < 0)
+    return failed(op, op.flags, errno);
+  return received_message(op, static_cast<std::size_t>(n));
+}
+
+void prepare_receive_message(io_operation& base, io_uring_sqe& sqe) noexcept {
+  auto& op = static_cast<receive_message_operation&>(base);
+  reset(op);
+  io_uring_prep_recvmsg(&sqe, op.fd, native(op.header), static_cast<unsigned>(op.flags));
+}
+
+io_status finish_receive_message(io_operation& base, int result) noexcept {
+  auto& op = static_cast<receive_message_operation&>(base);
+  if (result < 0)
+    return failed(op, op.flags, -result);
+  return received_message(op, static_cast<std::size_t>(result));
+}
+
+}  // namespace
+
+const io_kind receive_operation::receive_kind{&perform_receive, &prepare_receive, &finish_receive};
+const io_kind receive_operation::urgent_kind{&perform_receive, nullptr, nullptr};
+const io_kind receive_message_operation::urgent_message_kind{&perform_receive_message, nullptr,
+                                                             nullptr};
+const io_kind receive_message_operation::receive_message_kind{
+    &perform_receive_message, &prepare_receive_message, &finish_receive_message};
+
+}  // namespace WEFT_NAMESPACE::detail

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <weft/io/op/send.hpp>
+
+#include <sys/socket.h>
+
+#include <liburing.h>
+
+#include "io/op/retry.hpp"
+
+namespace WEFT_NAMESPACE::detail {
+
+namespace {
+
+/// Takes note of the answer of a system call: bytes, or a negated errno value.
+io_status sent(transfer_operation& op, ssize_t result) noexcept {
+  if (result >= 0) {
+    op.bytes = static_cast<std::size_t>(result);
+    op.ec = error_code();
+    return io_status::done;
+  }
+  const int errno_value = static_cast<int>(-result);
+  if (would_block(errno_value) || errno_value == EINTR)
+    return io_status::again;
+  op.bytes = 0;
+  op.fail(errno_value);
+  return io_status::done;
+}
+
+io_status perform_send(io_operation& base) noexcept {
+  auto& op = static_cast<send_operation&>(base);
+  const ssize_t n = retry_interrupted([&] {
+    return ::send(op.fd, op.buffer.data(), op.buffer.size(),
+                  op.flags | MSG_DONTWAIT | MSG_NOSIGNAL);
+  });
+  return sent(op, n < 0 ? -errno : n);
+}
+
+void prepare_send(io_operation& base, io_uring_sqe& sqe) noexcept {
+  auto& op = static_cast<send_operation&>(base);
+  io_uring_prep_send(&sqe, op.fd, op.buffer.data(), op.buffer.size(), op.flags | MSG_NOSIGNAL);
+}
+
+io_status perform_send_message(io_operation& base) noexcept {
+  auto& op = static_cast<send_message_operation&>(base);
+  const ssize_t n = retry_interrupted([&] {
+    return ::sendmsg(op.fd, reinterpret_cast<const msghdr*>(&op.header),
+                     op.flags | MSG_DONTWAIT | MSG_NOSIGNAL);
+  });
+  return sent(op, n < 0 ? -errno : n);
+}
+
+void prepare_send_message(io_operation& base, io_uring_sqe& sqe) noexcept {
+  auto& op = static_cast<send_message_operation&>(base);
+  io_uring_prep_sendmsg(&sqe, op.fd, reinterpret_cast<const msghdr*>(&op.header),
+                        static_cast<unsigned>(op.flags | MSG_NOSIGNAL));
+}
+
+io_status finish_sent(io_operation& base, int result) noexcept {
+  return sent(static_cast<transfer_operation&>(base), result);
+}
+
+}  // namespace
+
+const io_kind send_operation::send_kind{&perform_send, &prepare_send, &finish_sent};
+const io_kind send_message_operation::send_message_kind{&perform_send_message,
+                                                        &prepare_send_message, &finish_sent};
+
+}  // namespace WEFT_NAMESPACE::detail
