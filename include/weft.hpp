@@ -122,8 +122,16 @@
 #include <weft/net/address_v4.hpp>
 #include <weft/net/address_v6.hpp>
 #include <weft/net/bad_address_cast.hpp>
+#include <weft/net/basic_datagram_socket.hpp>
+#include <weft/net/basic_raw_socket.hpp>
+#include <weft/net/basic_seq_packet_socket.hpp>
+#include <weft/net/basic_socket.hpp>
+#include <weft/net/basic_socket_acceptor.hpp>
+#include <weft/net/basic_stream_socket.hpp>
+#include <weft/net/connect_pair.hpp>
 #include <weft/net/endpoint_storage.hpp>
 #include <weft/net/fwd.hpp>
+#include <weft/net/generic.hpp>
 #include <weft/net/generic_endpoint.hpp>
 #include <weft/net/generic_protocol.hpp>
 #include <weft/net/host_name.hpp>
@@ -133,6 +141,7 @@
 #include <weft/net/ip_socket_option.hpp>
 #include <weft/net/local_endpoint.hpp>
 #include <weft/net/local_protocol.hpp>
+#include <weft/net/message_socket.hpp>
 #include <weft/net/multicast.hpp>
 #include <weft/net/network_v4.hpp>
 #include <weft/net/network_v6.hpp>
@@ -141,6 +150,7 @@
 #include <weft/net/resolver_entry.hpp>
 #include <weft/net/resolver_results.hpp>
 #include <weft/net/socket_base.hpp>
+#include <weft/net/socket_handle.hpp>
 #include <weft/net/socket_option.hpp>
 #include <weft/net/tcp_protocol.hpp>
 #include <weft/net/udp_protocol.hpp>
