@@ -67,7 +67,6 @@ namespace detail {
 
 template <class T>
 concept ts_executor =
-    std::copy_constructible<T> && std::equality_comparable<T> &&
     requires(const T& e, execution::invocable_archetype f, const std::allocator<void>& a) {
       { e.context() } -> std::same_as<std::remove_reference_t<decltype(e.context())>&>;
       e.on_work_started();
@@ -75,7 +74,7 @@ concept ts_executor =
       e.dispatch(static_cast<execution::invocable_archetype&&>(f), a);
       e.post(static_cast<execution::invocable_archetype&&>(f), a);
       e.defer(static_cast<execution::invocable_archetype&&>(f), a);
-    };
+    } && std::copy_constructible<T> && std::equality_comparable<T>;
 
 /// An executor of either style.
 template <class T>
