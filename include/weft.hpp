@@ -128,6 +128,7 @@
 #include <weft/net/basic_socket.hpp>
 #include <weft/net/basic_socket_acceptor.hpp>
 #include <weft/net/basic_stream_socket.hpp>
+#include <weft/net/connect.hpp>
 #include <weft/net/connect_pair.hpp>
 #include <weft/net/endpoint_storage.hpp>
 #include <weft/net/fwd.hpp>
@@ -139,6 +140,7 @@
 #include <weft/net/io_control.hpp>
 #include <weft/net/ip_endpoint.hpp>
 #include <weft/net/ip_socket_option.hpp>
+#include <weft/net/local.hpp>
 #include <weft/net/local_endpoint.hpp>
 #include <weft/net/local_protocol.hpp>
 #include <weft/net/message_socket.hpp>
