@@ -127,6 +127,8 @@
 #include <weft/net/basic_seq_packet_socket.hpp>
 #include <weft/net/basic_socket.hpp>
 #include <weft/net/basic_socket_acceptor.hpp>
+#include <weft/net/basic_socket_iostream.hpp>
+#include <weft/net/basic_socket_streambuf.hpp>
 #include <weft/net/basic_stream_socket.hpp>
 #include <weft/net/connect.hpp>
 #include <weft/net/connect_pair.hpp>
