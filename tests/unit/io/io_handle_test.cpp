@@ -78,9 +78,9 @@ class io_handle_on
   ~io_handle_on() override { ::close(pair[1]); }
 
   template <class Handler>
-  void read(void* data, std::size_t size, Handler handler) {
+  void read(void* into, std::size_t size, Handler handler) {
     detail::start_io<read_operation>(*io, handler, context->get_executor(),
-                                     *std::get<1>(GetParam()), data, size);
+                                     *std::get<1>(GetParam()), into, size);
   }
   void write(std::string_view text) {
     EXPECT_EQ(::write(pair[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
@@ -96,9 +96,10 @@ class io_handle_on
 INSTANTIATE_TEST_SUITE_P(backend, io_handle_on,
                          ::testing::Combine(::testing::ValuesIn(weft_test::backends()),
                                             ::testing::Values(&whole, &by_readiness)),
-                         [](const auto& info) {
-                           return std::string(weft::to_string(std::get<0>(info.param))) +
-                                  (std::get<1>(info.param) == &whole ? "_whole" : "_by_readiness");
+                         [](const auto& instance) {
+                           return std::string(weft::to_string(std::get<0>(instance.param))) +
+                                  (std::get<1>(instance.param) == &whole ? "_whole"
+                                                                         : "_by_readiness");
                          });
 
 struct outcome {
