@@ -138,6 +138,7 @@
 #include <weft/net/generic_endpoint.hpp>
 #include <weft/net/generic_protocol.hpp>
 #include <weft/net/host_name.hpp>
+#include <weft/net/icmp.hpp>
 #include <weft/net/icmp_protocol.hpp>
 #include <weft/net/io_control.hpp>
 #include <weft/net/ip_endpoint.hpp>
@@ -149,14 +150,18 @@
 #include <weft/net/multicast.hpp>
 #include <weft/net/network_v4.hpp>
 #include <weft/net/network_v6.hpp>
+#include <weft/net/resolve_operation.hpp>
 #include <weft/net/resolve_request.hpp>
+#include <weft/net/resolver.hpp>
 #include <weft/net/resolver_base.hpp>
 #include <weft/net/resolver_entry.hpp>
 #include <weft/net/resolver_results.hpp>
 #include <weft/net/socket_base.hpp>
 #include <weft/net/socket_handle.hpp>
 #include <weft/net/socket_option.hpp>
+#include <weft/net/tcp.hpp>
 #include <weft/net/tcp_protocol.hpp>
+#include <weft/net/udp.hpp>
 #include <weft/net/udp_protocol.hpp>
 #include <weft/net/unicast.hpp>
 #include <weft/net/v6_only.hpp>
