@@ -95,6 +95,7 @@
 #include <weft/io/buffer_sequence_adapter.hpp>
 #include <weft/io/buffers_iterator.hpp>
 #include <weft/io/completion_condition.hpp>
+#include <weft/io/composed_transfer.hpp>
 #include <weft/io/consuming_buffers.hpp>
 #include <weft/io/dynamic_buffer.hpp>
 #include <weft/io/dynamic_target.hpp>

@@ -157,11 +157,12 @@ class matching_transfer {
   [[no_unique_address]] Condition condition_;
 };
 
-template <class Dynamic, class Condition>
-auto make_matching_transfer(Dynamic&& buffers, Condition condition) {
-  return matching_transfer<dynamic_target_t<Dynamic>, Condition>(
-      make_dynamic_target(std::forward<Dynamic>(buffers)), std::move(condition));
-}
+struct make_matching_transfer {
+  template <class Target, class Condition>
+  auto operator()(Target target, Condition condition) const {
+    return matching_transfer<Target, Condition>(std::move(target), std::move(condition));
+  }
+};
 
 }  // namespace detail
 }  // namespace WEFT_NAMESPACE

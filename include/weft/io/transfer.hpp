@@ -161,15 +161,15 @@ class draining_transfer {
 /// Runs a transfer to its end. A step that reports neither bytes nor an error ends it as well: a
 /// stream that has nothing to say would otherwise be asked forever.
 template <class Channel, class Transfer>
-std::size_t run_transfer(const Channel& channel, Transfer transfer, error_code& ec) {
+std::size_t run_transfer(const Channel& channel, Transfer state, error_code& ec) {
   ec = error_code();
-  while (const std::size_t limit = transfer.more(ec)) {
-    const std::size_t n = channel.some(transfer.done(), transfer.next(limit), ec);
-    transfer.finish_step(n);
+  while (const std::size_t limit = state.more(ec)) {
+    const std::size_t n = channel.some(state.done(), state.next(limit), ec);
+    state.finish_step(n);
     if (n == 0 && !ec)
       break;
   }
-  return transfer.finish(ec);
+  return state.finish(ec);
 }
 
 /// What can be read into: a mutable buffer sequence, a dynamic buffer, a basic_streambuf.
@@ -180,24 +180,38 @@ concept read_buffers = mutable_sequence<std::decay_t<T>> || makes_dynamic_target
 template <class T>
 concept write_buffers = const_sequence<std::decay_t<T>> || makes_dynamic_target<T>;
 
-template <read_buffers Buffers, class Condition>
-auto make_read_transfer(Buffers&& buffers, Condition condition) {
+/// Buffers as an operation keeps them: a sequence as a copy, the others as a dynamic_target.
+template <class Buffers>
+auto transfer_source(Buffers&& buffers) {
   if constexpr (makes_dynamic_target<Buffers>)
-    return appending_transfer<dynamic_target_t<Buffers>, Condition>(
-        make_dynamic_target(std::forward<Buffers>(buffers)), std::move(condition));
+    return make_dynamic_target(std::forward<Buffers>(buffers));
   else
-    return fixed_transfer<mutable_buffer, std::decay_t<Buffers>, Condition>(buffers,
-                                                                            std::move(condition));
+    return std::decay_t<Buffers>(std::forward<Buffers>(buffers));
 }
 
-template <write_buffers Buffers, class Condition>
-auto make_write_transfer(Buffers&& buffers, Condition condition) {
-  if constexpr (makes_dynamic_target<Buffers>)
-    return draining_transfer<dynamic_target_t<Buffers>, Condition>(
-        make_dynamic_target(std::forward<Buffers>(buffers)), std::move(condition));
-  else
-    return fixed_transfer<const_buffer, std::decay_t<Buffers>, Condition>(buffers,
-                                                                          std::move(condition));
+/// Makes the transfer of a source: `Buffer` is mutable_buffer to read, const_buffer to write.
+template <class Buffer>
+struct make_transfer {
+  template <class Sequence, class Condition>
+  auto operator()(Sequence&& buffers, Condition condition) const {
+    return fixed_transfer<Buffer, std::decay_t<Sequence>, Condition>(buffers, std::move(condition));
+  }
+  template <class DynamicBuffer, class Condition>
+  auto operator()(dynamic_target<DynamicBuffer> target, Condition condition) const {
+    using type = dynamic_target<DynamicBuffer>;
+    if constexpr (std::is_same_v<Buffer, mutable_buffer>)
+      return appending_transfer<type, Condition>(std::move(target), std::move(condition));
+    else
+      return draining_transfer<type, Condition>(std::move(target), std::move(condition));
+  }
+};
+
+template <class Channel, class Buffers, class Condition>
+std::size_t transfer(const Channel& channel, Buffers&& buffers, Condition condition,
+                     error_code& ec) {
+  constexpr make_transfer<typename Channel::buffer_type> make;
+  return run_transfer(
+      channel, make(transfer_source(std::forward<Buffers>(buffers)), std::move(condition)), ec);
 }
 
 }  // namespace WEFT_NAMESPACE::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <weft/io/transfer.hpp>
+#include <weft/io/composed_transfer.hpp>
 
 namespace WEFT_NAMESPACE {
 
@@ -20,9 +20,8 @@ template <class SyncWriteStream, detail::write_buffers Buffers,
           detail::completion_condition CompletionCondition>
 std::size_t write(SyncWriteStream& stream, Buffers&& buffers, CompletionCondition condition,
                   error_code& ec) {
-  return detail::run_transfer(
-      detail::write_channel<SyncWriteStream>{stream},
-      detail::make_write_transfer(std::forward<Buffers>(buffers), std::move(condition)), ec);
+  return detail::transfer(detail::write_channel<SyncWriteStream>{stream},
+                          std::forward<Buffers>(buffers), std::move(condition), ec);
 }
 template <class SyncWriteStream, detail::write_buffers Buffers>
 std::size_t write(SyncWriteStream& stream, Buffers&& buffers, error_code& ec) {
@@ -39,6 +38,43 @@ std::size_t write(SyncWriteStream& stream, Buffers&& buffers, CompletionConditio
 template <class SyncWriteStream, detail::write_buffers Buffers>
 std::size_t write(SyncWriteStream& stream, Buffers&& buffers) {
   return write(stream, std::forward<Buffers>(buffers), transfer_all());
+}
+
+/// The asynchronous form of `write`: as many calls of `stream.async_write_some` as that takes. The
+/// program starts no other write on the stream until it has completed. Never completes inside this
+/// call, unless by an associated immediate executor (where there is nothing to write).
+///
+/// Completion signature: `void(error_code, std::size_t)`: the bytes written, also where an error or
+/// a cancellation ended it early. The memory of a buffer sequence must stay valid until the handler
+/// is called; so must what a dynamic buffer refers to, which the program leaves alone meanwhile.
+///
+/// Errors: those of the stream; `operation_aborted` when cancelled; `no_memory` where a step after
+/// the first could not be allocated. Throws what the first step throws.
+///
+/// Cancellation: terminal and partial; total as long as nothing has been transferred. The bytes
+/// reported are all that were transferred: none is lost.
+/// Thread safety: as the stream; a request for cancellation may come from any thread.
+///
+///     async_write(socket, buffer(reply), [this](error_code ec, std::size_t) {
+///       if (!ec) read_request();
+///     });
+template <class AsyncWriteStream, detail::write_buffers Buffers,
+          detail::completion_condition CompletionCondition,
+          detail::transfer_token WriteToken =
+              default_completion_token_t<typename AsyncWriteStream::executor_type>>
+auto async_write(AsyncWriteStream& stream, Buffers&& buffers, CompletionCondition condition,
+                 WriteToken&& token = WriteToken()) {
+  return detail::async_transfer(detail::write_channel<AsyncWriteStream>{stream},
+                                std::forward<Buffers>(buffers), std::move(condition),
+                                std::forward<WriteToken>(token));
+}
+template <class AsyncWriteStream, detail::write_buffers Buffers,
+          detail::transfer_token WriteToken =
+              default_completion_token_t<typename AsyncWriteStream::executor_type>>
+auto async_write(AsyncWriteStream& stream, Buffers&& buffers, WriteToken&& token = WriteToken()) {
+  return detail::async_transfer(detail::write_channel<AsyncWriteStream>{stream},
+                                std::forward<Buffers>(buffers), transfer_all(),
+                                std::forward<WriteToken>(token));
 }
 
 }  // namespace WEFT_NAMESPACE

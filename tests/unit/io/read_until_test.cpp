@@ -5,6 +5,7 @@
 
 #include <cctype>
 #include <istream>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -245,6 +246,38 @@ TEST(read_until, third_party_buffer_in_pieces_is_searched_across_them) {
   std::vector<std::string> blocks;
   EXPECT_EQ(weft::read_until(stream, block_buffer(blocks), "\r\n\r\n"), 6u);
   EXPECT_EQ(weft::read_until(stream, block_buffer(blocks), '\n'), 4u);
+}
+
+TEST(read_until, agrees_with_a_search_of_the_whole_text_however_it_is_cut) {
+  std::minstd_rand random(1);
+  const auto random_text = [&](std::size_t size) {
+    std::string text(size, 'a');
+    for (char& c : text)
+      c = random() % 2 == 0 ? 'a' : 'b';
+    return text;
+  };
+  for (int i = 0; i != 2000; ++i) {
+    const std::string text = random_text(random() % 30);
+    const std::string delimiter = random_text(1 + random() % 4);
+    scripted_stream one;
+    scripted_stream other;
+    for (std::size_t at = 0; at != text.size();) {
+      const std::size_t n = std::min<std::size_t>(1 + random() % 5, text.size() - at);
+      one.then(text.substr(at, n));
+      other.then(text.substr(at, n));
+      at += n;
+    }
+    const std::size_t found = text.find(delimiter);
+    const bool match = found != std::string::npos;
+    const std::size_t expected = match ? found + delimiter.size() : 0;
+    weft::error_code ec;
+    std::string data;
+    EXPECT_EQ(weft::read_until(one, weft::dynamic_buffer(data), delimiter, ec), expected);
+    EXPECT_EQ(!ec, match) << text << " until " << delimiter;
+    std::vector<std::string> blocks;
+    EXPECT_EQ(weft::read_until(other, block_buffer(blocks), delimiter, ec), expected);
+    EXPECT_EQ(!ec, match) << text << " until " << delimiter;
+  }
 }
 
 }  // namespace
