@@ -93,6 +93,10 @@
 #include <weft/io/buffer_registration.hpp>
 #include <weft/io/buffer_sequence.hpp>
 #include <weft/io/buffer_sequence_adapter.hpp>
+#include <weft/io/buffered_read_stream.hpp>
+#include <weft/io/buffered_stream.hpp>
+#include <weft/io/buffered_stream_storage.hpp>
+#include <weft/io/buffered_write_stream.hpp>
 #include <weft/io/buffers_iterator.hpp>
 #include <weft/io/completion_condition.hpp>
 #include <weft/io/composed_transfer.hpp>
@@ -102,6 +106,7 @@
 #include <weft/io/high_resolution_timer.hpp>
 #include <weft/io/io_handle.hpp>
 #include <weft/io/io_operation.hpp>
+#include <weft/io/is_buffered.hpp>
 #include <weft/io/match_condition.hpp>
 #include <weft/io/read.hpp>
 #include <weft/io/read_at.hpp>
