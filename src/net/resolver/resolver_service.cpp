@@ -62,7 +62,7 @@ void resolve_operation::cancel() noexcept {
 resolver_service::resolver_service(execution_context& context)
     : service(context),
       scheduler_(use_scheduler(context)),
-      timer_(context, steady::value),
+      timer_(use_timer_service(context), steady::value),
       timer_expiry_(never) {}
 
 dns_options resolver_service::options() {
