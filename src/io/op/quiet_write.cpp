@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "io/op/quiet_write.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "io/op/vectors.hpp"
+
+namespace WEFT_NAMESPACE::detail {
+
+namespace {
+
+/// RWF_NOSIGNAL of <linux/fs.h>, Linux 6.18: pwritev2(2) fails with EPIPE, without the signal.
+constexpr int no_signal = 0x100;
+
+/// Whether the kernel knows the flag: tried once, on a pipe of our own.
+bool try_flag() noexcept {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    return false;
+  char byte = 0;
+  const iovec one{&byte, 1};
+  const bool known = ::pwritev2(ends[1], &one, 1, -1, no_signal) == 1;
+  ::close(ends[0]);
+  ::close(ends[1]);
+  return known;
+}
+
+/// Blocks SIGPIPE in the calling thread, and takes the one that a write in between has raised.
+class pipe_signal_guard {
+ public:
+  pipe_signal_guard() noexcept {
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  pipe_signal_guard(const pipe_signal_guard&) = delete;
+  pipe_signal_guard& operator=(const pipe_signal_guard&) = delete;
+  ~pipe_signal_guard() {
+    const int saved = errno;
+    if (raised_ && !was_pending_) {
+      const timespec now{};
+      while (sigtimedwait(&pipe_, nullptr, &now) < 0 && errno == EINTR) {}
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = saved;
+  }
+  void raised() noexcept { raised_ = true; }
+
+ private:
+  sigset_t pipe_;
+  sigset_t before_;
+  bool was_pending_;
+  bool raised_ = false;
+};
+
+}  // namespace
+
+ssize_t quiet_write(int fd, const io_vector* vectors, std::size_t count) noexcept {
+  static const bool flag_known = try_flag();
+  if (flag_known) {
+    const ssize_t n = ::pwritev2(fd, native(vectors), static_cast<int>(count), -1, no_signal);
+    if (n >= 0 || (errno != EOPNOTSUPP && errno != EINVAL))
+      return n;
+    // Some devices take no flags: an eventfd, for one.
+  }
+  pipe_signal_guard guard;
+  const ssize_t n = ::writev(fd, native(vectors), static_cast<int>(count));
+  if (n < 0 && errno == EPIPE)
+    guard.raised();
+  return n;
+}
+
+}  // namespace WEFT_NAMESPACE::detail
