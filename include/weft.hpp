@@ -2,7 +2,6 @@
 #pragma once
 
 /// All of weft. A program that names the headers it needs compiles faster.
-
 #include <weft/base/clock.hpp>
 #include <weft/base/config.hpp>
 #include <weft/base/error.hpp>
@@ -86,7 +85,15 @@
 #include <weft/context/system_context.hpp>
 #include <weft/context/thread_pool.hpp>
 
+#include <weft/io/basic_descriptor.hpp>
+#include <weft/io/basic_file.hpp>
+#include <weft/io/basic_random_access_file.hpp>
+#include <weft/io/basic_readable_pipe.hpp>
+#include <weft/io/basic_serial_port.hpp>
+#include <weft/io/basic_stream_descriptor.hpp>
+#include <weft/io/basic_stream_file.hpp>
 #include <weft/io/basic_waitable_timer.hpp>
+#include <weft/io/basic_writable_pipe.hpp>
 #include <weft/io/buffer.hpp>
 #include <weft/io/buffer_copy.hpp>
 #include <weft/io/buffer_literals.hpp>
@@ -100,25 +107,46 @@
 #include <weft/io/buffers_iterator.hpp>
 #include <weft/io/completion_condition.hpp>
 #include <weft/io/composed_transfer.hpp>
+#include <weft/io/connect_pipe.hpp>
 #include <weft/io/consuming_buffers.hpp>
+#include <weft/io/descriptor.hpp>
+#include <weft/io/descriptor_base.hpp>
+#include <weft/io/descriptor_handle.hpp>
 #include <weft/io/dynamic_buffer.hpp>
 #include <weft/io/dynamic_target.hpp>
+#include <weft/io/file_base.hpp>
+#include <weft/io/file_status.hpp>
+#include <weft/io/fs.hpp>
+#include <weft/io/fs_directory.hpp>
+#include <weft/io/fs_file.hpp>
+#include <weft/io/fs_initiation.hpp>
+#include <weft/io/fs_open.hpp>
+#include <weft/io/fs_stat.hpp>
+#include <weft/io/handle_object.hpp>
 #include <weft/io/high_resolution_timer.hpp>
 #include <weft/io/io_handle.hpp>
 #include <weft/io/io_operation.hpp>
 #include <weft/io/is_buffered.hpp>
 #include <weft/io/match_condition.hpp>
+#include <weft/io/random_access_file.hpp>
 #include <weft/io/read.hpp>
 #include <weft/io/read_at.hpp>
 #include <weft/io/read_until.hpp>
+#include <weft/io/readable_pipe.hpp>
 #include <weft/io/registered_buffer.hpp>
+#include <weft/io/serial_port.hpp>
+#include <weft/io/serial_port_base.hpp>
 #include <weft/io/steady_timer.hpp>
+#include <weft/io/stream_descriptor.hpp>
+#include <weft/io/stream_file.hpp>
+#include <weft/io/stream_transfer.hpp>
 #include <weft/io/streambuf.hpp>
 #include <weft/io/system_timer.hpp>
 #include <weft/io/timer_clock.hpp>
 #include <weft/io/timer_core.hpp>
 #include <weft/io/transfer.hpp>
 #include <weft/io/wait_traits.hpp>
+#include <weft/io/writable_pipe.hpp>
 #include <weft/io/write.hpp>
 #include <weft/io/write_at.hpp>
 
