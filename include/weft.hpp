@@ -23,6 +23,7 @@
 #include <weft/execution/execution_context.hpp>
 #include <weft/execution/executor.hpp>
 #include <weft/execution/executor_work_guard.hpp>
+#include <weft/execution/function_view.hpp>
 #include <weft/execution/inline_executor.hpp>
 #include <weft/execution/inline_or_executor.hpp>
 #include <weft/execution/polymorphic_executor.hpp>

@@ -22,11 +22,13 @@ scheduler* native_scheduler(const Executor& executor) noexcept {
                   { executor.native_scheduler() } -> std::same_as<scheduler&>;
                 }) {
     return &executor.native_scheduler();
-  } else if constexpr (requires { executor.template target<int>(); }) {
+  } else if constexpr (requires { executor.template native_target<int>(); }) {
     using allocator = std::allocator<void>;
-    if (const auto* e = executor.template target<scheduler_executor<io_context, allocator, 0>>())
+    if (const auto* e =
+            executor.template native_target<scheduler_executor<io_context, allocator, 0>>())
       return &e->native_scheduler();
-    if (const auto* e = executor.template target<scheduler_executor<thread_pool, allocator, 0>>())
+    if (const auto* e =
+            executor.template native_target<scheduler_executor<thread_pool, allocator, 0>>())
       return &e->native_scheduler();
     return nullptr;
   } else {

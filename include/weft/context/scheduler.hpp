@@ -3,6 +3,7 @@
 
 #include <weft/base/operation.hpp>
 #include <weft/execution/execution_context.hpp>
+#include <weft/execution/function_view.hpp>
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -23,6 +24,10 @@ WEFT_API scheduler& use_scheduler(execution_context& context);
 
 /// Queues an operation and counts it as work.
 WEFT_API void scheduler_post(scheduler&, operation*) noexcept;
+
+/// Queues `f`, and waits until it has run (or was destroyed un-called). Not from a thread that runs
+/// the scheduler's operations.
+WEFT_API void scheduler_run_and_wait(scheduler&, function_view f);
 
 /// Queues an operation that was counted as work when it was started.
 WEFT_API void scheduler_complete(scheduler&, operation*) noexcept;

@@ -15,7 +15,12 @@ enum executor_bits : unsigned {
   blocking_never = 1,
   relationship_continuation = 2,
   outstanding_work_tracked = 4,
+  blocking_always = 8,
 };
+
+/// Whether a context has threads of its own, so that one may wait for it: blocking.always.
+template <class Context>
+inline constexpr bool has_own_threads = false;
 
 /// The executor of a context that has a scheduler: io_context, thread_pool. It is one pointer (and
 /// an allocator, if that has state), trivially small for any_io_executor, and both a property
@@ -25,7 +30,7 @@ enum executor_bits : unsigned {
 /// `Context` names its scheduler by `detail::scheduler_access::get(context)`.
 /// A copy may be used from any thread while its context lives.
 template <class Context, class Allocator, unsigned Bits>
-class scheduler_executor {
+class WEFT_API scheduler_executor {
   template <class A, unsigned B>
   using rebind = scheduler_executor<Context, A, B>;
   static constexpr bool tracked = (Bits & outstanding_work_tracked) != 0;
@@ -69,11 +74,18 @@ class scheduler_executor {
 
   // ---- properties
 
-  constexpr rebind<Allocator, Bits & ~blocking_never> require(
+  constexpr rebind<Allocator, Bits & ~(blocking_never | blocking_always)> require(
       execution::blocking_t::possibly_t) const {
     return {context_, allocator_};
   }
-  constexpr rebind<Allocator, Bits | blocking_never> require(execution::blocking_t::never_t) const {
+  constexpr rebind<Allocator, (Bits & ~blocking_always) | blocking_never> require(
+      execution::blocking_t::never_t) const {
+    return {context_, allocator_};
+  }
+  constexpr rebind<Allocator, (Bits & ~blocking_never) | blocking_always> require(
+      execution::blocking_t::always_t) const
+    requires has_own_threads<Context>
+  {
     return {context_, allocator_};
   }
   constexpr rebind<Allocator, Bits & ~relationship_continuation> require(
@@ -106,8 +118,9 @@ class scheduler_executor {
   }
   Context& query(execution::context_t) const noexcept { return *context_; }
   static constexpr execution::blocking_t query(execution::blocking_t) noexcept {
-    return (Bits & blocking_never) ? execution::blocking_t(execution::blocking.never)
-                                   : execution::blocking_t(execution::blocking.possibly);
+    return (Bits & blocking_never)    ? execution::blocking_t(execution::blocking.never)
+           : (Bits & blocking_always) ? execution::blocking_t(execution::blocking.always)
+                                      : execution::blocking_t(execution::blocking.possibly);
   }
   static constexpr execution::relationship_t query(execution::relationship_t) noexcept {
     return (Bits & relationship_continuation)
@@ -125,8 +138,8 @@ class scheduler_executor {
   constexpr Allocator query(execution::allocator_t<void>) const noexcept { return allocator_; }
 
   /// Runs `f()`: at once, if blocking is allowed and the calling thread is in `run()` of the
-  /// context; otherwise as soon as a thread of the context is free. Throws what the allocation
-  /// throws, or, run at once, what `f` throws.
+  /// context; otherwise as soon as a thread of the context is free, for which blocking.always
+  /// waits. Throws what the allocation throws, or, run at once, what `f` throws.
   template <class Function>
   void execute(Function&& f) const {
     if constexpr ((Bits & blocking_never) == 0) {
@@ -136,8 +149,13 @@ class scheduler_executor {
         return;
       }
     }
-    scheduler_post(native_scheduler(),
-                   make_function_operation(std::forward<Function>(f), allocator_));
+    if constexpr ((Bits & blocking_always) != 0) {
+      std::decay_t<Function> function(std::forward<Function>(f));
+      scheduler_run_and_wait(native_scheduler(), function_view::of(function));
+    } else {
+      scheduler_post(native_scheduler(),
+                     make_function_operation(std::forward<Function>(f), allocator_));
+    }
   }
 
   // ---- Networking TS members

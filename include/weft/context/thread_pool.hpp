@@ -9,6 +9,10 @@
 
 namespace WEFT_NAMESPACE {
 
+class thread_pool;
+template <>
+inline constexpr bool detail::has_own_threads<thread_pool> = true;
+
 /// An execution context with a fixed number of threads of its own, which run the functions
 /// submitted to it. I/O objects work on it too.
 ///

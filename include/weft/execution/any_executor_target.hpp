@@ -13,6 +13,7 @@
 #include <weft/base/config.hpp>
 #include <weft/base/function_operation.hpp>
 #include <weft/base/thread_memory.hpp>
+#include <weft/execution/function_view.hpp>
 #include <weft/execution/properties.hpp>
 #include <weft/execution/submit.hpp>
 
@@ -33,18 +34,6 @@ namespace detail {
 class any_executor_base;
 [[noreturn]] WEFT_API void throw_bad_executor();
 
-/// A function that stays where it is: what a target gets that runs functions inline.
-struct function_view {
-  void* function;
-  void (*call)(void*);
-
-  template <class F>
-  static function_view of(F& f) noexcept {
-    return {&f, [](void* p) { std::move (*static_cast<F*>(p))(); }};
-  }
-  void operator()() const { call(function); }
-};
-
 /// What is known of a target's type; the address identifies it within a linked image.
 struct target_identity {
   const std::type_info* info;
@@ -55,7 +44,7 @@ bool equal_targets(const void* a, const void* b) {
   return static_cast<bool>(*static_cast<const T*>(a) == *static_cast<const T*>(b));
 }
 template <class T>
-inline constexpr target_identity target_identity_of{&typeid(T), &equal_targets<T>};
+WEFT_API inline constexpr target_identity target_identity_of{&typeid(T), &equal_targets<T>};
 
 /// How to handle the storage of one type of target. Where a function is null, the bytes are
 /// copied, or nothing is done.
