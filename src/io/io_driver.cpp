@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <new>
+#include <utility>
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -128,6 +129,7 @@ error_code io_driver::open(io_object& object, int fd, bool pollable) noexcept {
   object.pollable = pollable;
   object.misses = 0;
   object.hangup = false;
+  object.shortage = false;
   backend_->attach(object);
   open_objects_.fetch_add(1, std::memory_order_relaxed);
   return {};
@@ -145,6 +147,7 @@ int io_driver::release(io_object& object, operation_queue& ready) noexcept {
   if (object.closed)
     return -1;
   object.closed = true;
+  object.held_until = 0;
   withdraw_all(object, ready);
   if (object.submitted != 0) {
     lock.unlock();
@@ -176,10 +179,14 @@ bool io_driver::start(io_operation* op, bool may_return) noexcept {
     const bool first = queue == io_queue::concurrent || object.list(queue).empty();
     op->fd = object.fd.load(std::memory_order_relaxed);
     bool finished = true;
+    bool held = false;
     if (object.closed) {
       op->fail(EBADF);
     } else if (op->cancelled_) {
       op->fail(ECANCELED);
+    } else if (first && hold_back(object, *op)) {
+      held = true;
+      finished = false;
     } else if (first && try_now(object, op)) {
       const io_status status = attempt(object, op);
       finished = status != io_status::again;
@@ -200,7 +207,7 @@ bool io_driver::start(io_operation* op, bool may_return) noexcept {
       scheduler_.work_started();
       op->state_ = io_operation::state::queued;
       object.list(queue).push_back(op);
-      if (first)
+      if (first && !held)
         to_pool = submit(object, op, ready);
     }
   }
@@ -218,6 +225,8 @@ io_status io_driver::attempt(io_object& object, io_operation* op) noexcept {
   const io_status status = op->kind().perform(*op);
   if (status == io_status::again || (status == io_status::drained && !object.hangup))
     object.is_ready(op->queue()) = false;
+  if (op->kind().makes_descriptor && status != io_status::again)
+    note_shortage(object, *op);
   return status;
 }
 
@@ -225,7 +234,7 @@ io_operation* io_driver::submit_front(io_object& object, io_queue queue,
                                       operation_queue& ready) noexcept {
   io_operation_list& list = object.list(queue);
   while (io_operation* op = list.front()) {
-    if (op->state_ != io_operation::state::queued)
+    if (op->state_ != io_operation::state::queued || hold_back(object, *op))
       return nullptr;
     if (!try_now(object, op) || attempt(object, op) == io_status::again)
       return submit(object, op, ready);
@@ -295,6 +304,8 @@ void io_driver::answered(io_operation* op, int result, operation_queue& ready) n
       }
     } else {
       status = op->kind().finish(*op, result);
+      if (op->kind().makes_descriptor && status != io_status::again)
+        note_shortage(object, *op);
     }
     op->polled_ = false;
     if (status == io_status::again && (op->cancelled_ || object.closed)) {
@@ -393,9 +404,75 @@ void io_driver::cancel_operation(io_operation* op) noexcept {
     self.pool_.submit(to_pool);
 }
 
+// ---- shortage of descriptors
+
+void io_driver::note_shortage(io_object& object, const io_operation& op) noexcept {
+  const int error = op.ec.category() == system_category() ? op.ec.value() : 0;
+  object.shortage = error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+  object.shortage_closes = closes_.load();
+}
+
+/// Whether an operation that is next in its queue has to wait for a descriptor. Object locked.
+bool io_driver::hold_back(io_object& object, const io_operation& op) noexcept {
+  if (!op.kind().makes_descriptor)
+    return false;
+  if (object.held_until != 0)
+    return true;
+  if (!object.shortage)
+    return false;
+  object.shortage = false;
+  add_held(object);
+  if (closes_.load() != object.shortage_closes)
+    return false;
+  object.held_until = steady_now() + shortage_pause;
+  backend_->wake();  // it may sleep for longer
+  return true;
+}
+
+void io_driver::add_held(io_object& object) noexcept {
+  if (object.in_held_list)
+    return;
+  object.in_held_list = true;
+  const std::lock_guard lock(held_mutex_);
+  object.next_held = std::exchange(held_list_, &object);
+  held_.store(true);
+}
+
+void io_driver::descriptor_closed() noexcept {
+  closes_.fetch_add(1);
+  if (held_.load())
+    backend_->wake();
+}
+
+void io_driver::end_shortage(operation_queue& ready) noexcept {
+  io_object* object = nullptr;
+  {
+    const std::lock_guard lock(held_mutex_);
+    object = std::exchange(held_list_, nullptr);
+    held_.store(false);
+  }
+  const std::int64_t now = steady_now();
+  while (object) {
+    const object_lock lock(object->mutex);
+    io_object& self = *object;
+    object = self.next_held;
+    self.in_held_list = false;
+    if (self.held_until == 0)
+      continue;
+    if (self.held_until > now && closes_.load() == self.shortage_closes) {
+      add_held(self);
+    } else {
+      self.held_until = 0;
+      submit_front(self, io_queue::read, ready);
+    }
+  }
+}
+
 // ---- driver
 
 void io_driver::poll(std::int64_t timeout, operation_queue& ready) noexcept {
+  if (held_.load())
+    timeout = std::min(timeout, shortage_tick);
   const bool sleeps = timeout != 0;
   if (sleeps)
     timeout = std::min(timeout, timers_.prepare_wait());
@@ -404,6 +481,8 @@ void io_driver::poll(std::int64_t timeout, operation_queue& ready) noexcept {
     timers_.finish_wait();
   if (!timers_.empty())
     timers_.collect(ready);
+  if (held_.load())
+    end_shortage(ready);
 }
 
 bool io_driver::quiet() const noexcept {
@@ -416,7 +495,9 @@ io_driver& use_io_driver(execution_context& context) {
   return driver;
 }
 
-scheduler& driver_scheduler(io_driver& driver) noexcept { return driver.owner(); }
+scheduler& driver_scheduler(io_driver& driver) noexcept {
+  return driver.owner();
+}
 
 timer_service& use_timer_service(execution_context& context) {
   return use_io_driver(context).timers();

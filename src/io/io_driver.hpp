@@ -5,8 +5,8 @@
 #include <memory>
 #include <mutex>
 
-#include <weft/execution/execution_context.hpp>
 #include <weft/base/error.hpp>
+#include <weft/execution/execution_context.hpp>
 #include <weft/io/io_operation.hpp>
 #include <weft/io/timer_core.hpp>
 
@@ -26,8 +26,8 @@ namespace WEFT_NAMESPACE::detail {
 /// one at a time and in order; a cancelled one that nobody has begun ends at once; a closed object
 /// has nothing in the kernel.
 ///
-/// Lock order: object, then mutex_, then the backend's, then the scheduler's. Two objects are never
-/// locked together.
+/// Lock order: object, then mutex_ or held_mutex_, then the backend's, then the scheduler's. Two
+/// objects are never locked together.
 class io_driver final : public execution_context::service, public driver {
  public:
   explicit io_driver(execution_context& context);
@@ -69,6 +69,9 @@ class io_driver final : public execution_context::service, public driver {
   void cancel(io_object& object) noexcept;
   static void cancel_operation(io_operation* op) noexcept;
 
+  /// A descriptor has been closed: what waits for one may try again. Any thread.
+  void descriptor_closed() noexcept;
+
   // ---- what the backends call
 
   /// Tries the operations of a queue that has become ready. Object locked.
@@ -81,6 +84,11 @@ class io_driver final : public execution_context::service, public driver {
   void poll(std::int64_t timeout, operation_queue& ready) noexcept override;
   void wake() noexcept override { backend_->wake(); }
   bool quiet() const noexcept override;
+
+  /// In nanoseconds: how long an operation that makes a descriptor waits after the one before found
+  /// none left, if none is closed meanwhile; and how often it is seen to while it waits.
+  static constexpr std::int64_t shortage_pause = 50'000'000;
+  static constexpr std::int64_t shortage_tick = 10'000'000;
 
  private:
   using object_lock = std::unique_lock<std::mutex>;
@@ -99,6 +107,11 @@ class io_driver final : public execution_context::service, public driver {
   io_operation* withdraw(io_object& object, io_operation* op, operation_queue& ready) noexcept;
   void withdraw_all(io_object& object, operation_queue& ready) noexcept;
 
+  void note_shortage(io_object& object, const io_operation& op) noexcept;
+  bool hold_back(io_object& object, const io_operation& op) noexcept;
+  void add_held(io_object& object) noexcept;
+  void end_shortage(operation_queue& ready) noexcept;
+
   scheduler& scheduler_;
   timer_service timers_;
   blocking_pool pool_;
@@ -112,6 +125,14 @@ class io_driver final : public execution_context::service, public driver {
   io_object* spare_ = nullptr;    // closed ones, to be used again
 
   std::atomic<unsigned> open_objects_{0};
+  // Objects whose operations are held back. Who adds one and then looks at closes_, and who counts
+  // a close and then looks at held_: one of them sees the other (sequentially consistent), and
+  // wakes the poller.
+  std::mutex held_mutex_;
+  io_object* held_list_ = nullptr;  // guarded by held_mutex_
+  std::atomic<bool> held_{false};   // whether the list is not empty; written under held_mutex_
+  std::atomic<unsigned> closes_{0};
+
   // Set after set_driver (release); who sees it (acquire) finds the scheduler polling.
   std::atomic<bool> serves_{false};
 };

@@ -42,9 +42,13 @@ void io_handle::attach(io_operation* op) noexcept {
   driver_->attach(object_ ? *object_ : driver_->never_open(), op);
 }
 
-void io_handle::start(io_operation* op) noexcept { driver_->start(op, false); }
+void io_handle::start(io_operation* op) noexcept {
+  driver_->start(op, false);
+}
 
-bool io_handle::start_or_finish(io_operation* op) noexcept { return driver_->start(op, true); }
+bool io_handle::start_or_finish(io_operation* op) noexcept {
+  return driver_->start(op, true);
+}
 
 bool io_handle::cancel() noexcept {
   if (!is_open())
@@ -59,9 +63,11 @@ error_code io_handle::close() noexcept {
   const int fd = driver_->release(*object_);
   // After close(2) the descriptor is gone even if EINTR or EIO is reported (Linux); what is
   // reported is an error of the data, not of the descriptor.
-  if (fd >= 0 && ::close(fd) != 0 && errno != EINTR)
-    return errno_code(errno);
-  return {};
+  if (fd < 0)
+    return {};
+  const int error = ::close(fd) == 0 || errno == EINTR ? 0 : errno;
+  driver_->descriptor_closed();
+  return error == 0 ? error_code() : errno_code(error);
 }
 
 int io_handle::release(error_code& ec) noexcept {
@@ -83,7 +89,9 @@ void io_handle::set_flag(unsigned flag, bool on) noexcept {
     object_->flags.fetch_and(~flag, std::memory_order_relaxed);
 }
 
-void cancel_io_operation(io_operation* op) noexcept { io_driver::cancel_operation(op); }
+void cancel_io_operation(io_operation* op) noexcept {
+  io_driver::cancel_operation(op);
+}
 
 void attach_driver_operation(io_driver& driver, io_operation* op) noexcept {
   driver.attach(driver.anonymous(), op);

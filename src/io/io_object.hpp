@@ -53,15 +53,21 @@ class io_object {
 
   std::mutex mutex;
   io_driver* driver = nullptr;
-  std::atomic<int> fd{-1};         // written under the mutex
-  std::atomic<unsigned> flags{0};  // the owner's notes
-  unsigned submitted = 0;          // operations that the kernel has
-  std::atomic<unsigned> pooled{0}; // operations that a helper has; written under the mutex
+  std::atomic<int> fd{-1};          // written under the mutex
+  std::atomic<unsigned> flags{0};   // the owner's notes
+  unsigned submitted = 0;           // operations that the kernel has
+  std::atomic<unsigned> pooled{0};  // operations that a helper has; written under the mutex
   bool closed = true;
   bool pollable = true;  // false: regular files; their operations block
 
   bool ready[queue_count] = {};
   io_operation_list lists[queue_count];
+
+  // After a shortage of descriptors: until when (steady nanoseconds) the reads are held back, or 0.
+  std::int64_t held_until = 0;
+  unsigned shortage_closes = 0;  // the driver's count of closes at that time
+  bool shortage = false;         // the last operation found no descriptor left
+  bool in_held_list = false;
 
   // The epoll backend's notes.
   std::uint32_t interest = 0;  // the events registered, or 0
@@ -72,6 +78,7 @@ class io_object {
   // Links of the driver's lists, guarded by the driver's mutex.
   io_object* before = nullptr;
   io_object* after = nullptr;
+  io_object* next_held = nullptr;  // guarded by the driver's held_mutex_
 };
 
 }  // namespace WEFT_NAMESPACE::detail

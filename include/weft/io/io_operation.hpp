@@ -46,6 +46,10 @@ struct io_kind {
   /// Whether `perform` may block (files, name look-ups in a file system): where io_uring does not
   /// take the operation, a helper thread performs it.
   bool blocking = false;
+
+  /// Whether it makes a descriptor. After one found none left, the next on the object waits a
+  /// while, or until the context closes a descriptor, so that a loop of them does not spin.
+  bool makes_descriptor = false;
 };
 
 /// A pending operation on a descriptor, or (with no object) on the operating system at large.

@@ -73,6 +73,9 @@ accept_operation::~accept_operation() {
     ::close(accepted);
 }
 
-const io_kind accept_operation::accept_kind{&perform_accept, &prepare_accept, &finish_accept};
+const io_kind accept_operation::accept_kind{.perform = &perform_accept,
+                                            .prepare = &prepare_accept,
+                                            .finish = &finish_accept,
+                                            .makes_descriptor = true};
 
 }  // namespace WEFT_NAMESPACE::detail

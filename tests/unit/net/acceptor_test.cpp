@@ -4,6 +4,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -326,6 +328,61 @@ TEST_P(acceptor, descriptor_limit_is_reported_and_the_connection_is_kept) {
   a.async_accept(accepted.handler());
   run();
   EXPECT_FALSE(accepted.ec());
+}
+
+TEST_P(acceptor, loop_of_accepts_does_not_spin_at_the_descriptor_limit) {
+  tcp::acceptor a(context, loopback());
+  tcp::socket client(context);
+  client.connect(a.local_endpoint());
+  int failures = 0;
+  std::function<void()> loop = [&] {
+    a.async_accept([&](error_code ec, tcp::socket) {
+      if (ec == weft::error::operation_aborted)
+        return;
+      failures += ec == weft::error::no_descriptors;
+      loop();
+    });
+  };
+  {
+    descriptor_limit limit;
+    loop();
+    context.run_for(std::chrono::milliseconds(35));
+  }
+  EXPECT_GE(failures, 1);
+  EXPECT_LE(failures, 4);
+  a.close();
+  run();
+}
+
+TEST_P(acceptor, accept_after_a_shortage_waits_until_a_descriptor_is_closed) {
+  tcp::acceptor a(context, loopback());
+  tcp::socket client(context), spare(context, tcp::v4());
+  client.connect(a.local_endpoint());
+  outcome<error_code, tcp::socket> failed, accepted;
+  descriptor_limit limit;
+  a.async_accept(failed.handler());
+  run();
+  EXPECT_EQ(failed.ec(), weft::error::no_descriptors);
+  a.async_accept(accepted.handler());
+  context.restart();
+  context.poll();
+  EXPECT_EQ(accepted.calls, 0);
+  std::thread closer([&] { spare.close(); });
+  run_until_done(accepted);
+  closer.join();
+  EXPECT_FALSE(accepted.ec());
+}
+
+TEST_P(acceptor, accept_that_waits_for_a_descriptor_can_be_cancelled) {
+  tcp::acceptor a(context, loopback());
+  outcome<error_code, tcp::socket> failed, waiting;
+  descriptor_limit limit;
+  a.async_accept(failed.handler());
+  run();
+  a.async_accept(waiting.handler());
+  a.cancel();
+  run();
+  EXPECT_EQ(waiting.ec(), weft::error::operation_aborted);
 }
 
 WEFT_INSTANTIATE_BACKENDS(acceptor);
