@@ -2,6 +2,7 @@
 #pragma once
 
 /// All of weft. A program that names the headers it needs compiles faster.
+
 #include <weft/base/clock.hpp>
 #include <weft/base/config.hpp>
 #include <weft/base/error.hpp>
@@ -129,6 +130,19 @@
 #include <weft/io/io_operation.hpp>
 #include <weft/io/is_buffered.hpp>
 #include <weft/io/match_condition.hpp>
+#include <weft/io/op/accept.hpp>
+#include <weft/io/op/completed.hpp>
+#include <weft/io/op/connect.hpp>
+#include <weft/io/op/file_call.hpp>
+#include <weft/io/op/message_header.hpp>
+#include <weft/io/op/open.hpp>
+#include <weft/io/op/path.hpp>
+#include <weft/io/op/read.hpp>
+#include <weft/io/op/receive.hpp>
+#include <weft/io/op/send.hpp>
+#include <weft/io/op/stat.hpp>
+#include <weft/io/op/wait.hpp>
+#include <weft/io/op/write.hpp>
 #include <weft/io/random_access_file.hpp>
 #include <weft/io/read.hpp>
 #include <weft/io/read_at.hpp>

@@ -20,11 +20,11 @@ weft_configure() {
   cmake --preset "$preset" --log-level=WARNING "$@"
 }
 
-# weft_build PRESET [TARGET...]
+# weft_build PRESET [TARGET...]: goes on after an error, so that all are seen.
 weft_build() {
   local preset=$1
   shift
-  cmake --build "build/$preset" --parallel "$(weft_jobs)" ${1:+--target "$@"}
+  cmake --build "build/$preset" --parallel "$(weft_jobs)" ${1:+--target "$@"} -- -k 0
 }
 
 # weft_test PRESET [CTEST ARGUMENT...]: runs the tests, a core each; the last line is ctest's

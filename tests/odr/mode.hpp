@@ -33,7 +33,7 @@ struct mode {
 
 extern const mode debug;
 extern const mode release;
-extern const mode no_rtti;
+extern const mode hardened;
 extern const mode later_standard;
 
 }  // namespace odr

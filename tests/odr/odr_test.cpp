@@ -5,7 +5,7 @@
 
 namespace {
 
-const odr::mode* const modes[] = {&odr::debug, &odr::release, &odr::no_rtti, &odr::later_standard};
+const odr::mode* const modes[] = {&odr::debug, &odr::release, &odr::hardened, &odr::later_standard};
 
 TEST(translation_units, of_all_modes_agree_on_every_layout) {
   const auto expected = odr::debug.layouts();
