@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+
+namespace bench {
+
+/// What one run of one implementation has done. Implementations of a workload must agree on
+/// `operations` and `checksum`, or they did different work.
+struct result {
+  std::uint64_t operations = 0;
+  std::uint64_t checksum = 0;
+};
+
+/// `--NAME VALUE` of the command line, or `otherwise`. Ends the program on a malformed number.
+std::uint64_t option(int argc, char** argv, std::string_view name, std::uint64_t otherwise);
+
+/// Prints one line of JSON: what ran, its result, wall-clock and processor seconds, nanoseconds per
+/// operation, and `note` (a version, a setting).
+void report(std::string_view workload, std::string_view implementation, std::string_view note,
+            const result& r, std::chrono::nanoseconds wall, std::chrono::nanoseconds cpu);
+
+/// Runs `f` (which returns a result) once, and reports it.
+template <class F>
+int measure(std::string_view workload, std::string_view implementation, std::string_view note, F f);
+
+/// User and system time of this process so far.
+std::chrono::nanoseconds cpu_time();
+
+template <class F>
+int measure(std::string_view workload, std::string_view implementation, std::string_view note,
+            F f) {
+  const auto cpu = cpu_time();
+  const auto start = std::chrono::steady_clock::now();
+  const result r = f();
+  const auto wall = std::chrono::steady_clock::now() - start;
+  report(workload, implementation, note, r, wall, cpu_time() - cpu);
+  return 0;
+}
+
+}  // namespace bench
