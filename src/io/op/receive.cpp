@@ -19,8 +19,8 @@ msghdr* native(message_header& header) noexcept {
   return reinterpret_cast<msghdr*>(&header);
 }
 
-/// Takes note of `n` bytes received of at most `size`. `cut` says that ancillary data was lost, so
-/// that the call may have ended before the stream did.
+/// Takes note of `n` bytes received of at most `size`. `cut` says that the call may have ended
+/// before the stream did: at descriptors passed along, which recv(2) does not tell of.
 io_status received(transfer_operation& op, std::size_t n, std::size_t size, receive_mode mode,
                    bool cut) noexcept {
   op.bytes = n;
@@ -53,24 +53,18 @@ io_status failed(transfer_operation& op, int flags, int errno_value) noexcept {
 
 // ---- one buffer
 
+io_status received_whole(receive_operation& op, std::size_t n) noexcept {
+  const bool cut = op.mode == receive_mode::unix_stream || (op.flags & (MSG_PEEK | MSG_OOB)) != 0;
+  return received(op, n, op.buffer.size(), op.mode, cut);
+}
+
 io_status perform_receive(io_operation& base) noexcept {
   auto& op = static_cast<receive_operation&>(base);
-  bool cut = (op.flags & (MSG_PEEK | MSG_OOB)) != 0;
-  ssize_t n;
-  if (op.mode == receive_mode::unix_stream) {
-    iovec vector{op.buffer.data(), op.buffer.size()};
-    msghdr header{};
-    header.msg_iov = &vector;
-    header.msg_iovlen = 1;
-    n = retry_interrupted([&] { return ::recvmsg(op.fd, &header, op.flags | MSG_DONTWAIT); });
-    cut = cut || (header.msg_flags & MSG_CTRUNC) != 0;
-  } else {
-    n = retry_interrupted(
-        [&] { return ::recv(op.fd, op.buffer.data(), op.buffer.size(), op.flags | MSG_DONTWAIT); });
-  }
+  const ssize_t n = retry_interrupted(
+      [&] { return ::recv(op.fd, op.buffer.data(), op.buffer.size(), op.flags | MSG_DONTWAIT); });
   if (n < 0)
     return failed(op, op.flags, errno);
-  return received(op, static_cast<std::size_t>(n), op.buffer.size(), op.mode, cut);
+  return received_whole(op, static_cast<std::size_t>(n));
 }
 
 void prepare_receive(io_operation& base, io_uring_sqe& sqe) noexcept {
@@ -82,8 +76,7 @@ io_status finish_receive(io_operation& base, int result) noexcept {
   auto& op = static_cast<receive_operation&>(base);
   if (result < 0)
     return failed(op, op.flags, -result);
-  const bool cut = op.mode == receive_mode::unix_stream || (op.flags & (MSG_PEEK | MSG_OOB)) != 0;
-  return received(op, static_cast<std::size_t>(result), op.buffer.size(), op.mode, cut);
+  return received_whole(op, static_cast<std::size_t>(result));
 }
 
 // ---- a message header
