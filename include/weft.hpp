@@ -168,6 +168,7 @@
 #include <weft/net/basic_stream_socket.hpp>
 #include <weft/net/connect.hpp>
 #include <weft/net/connect_pair.hpp>
+#include <weft/net/descriptor_passing.hpp>
 #include <weft/net/endpoint_storage.hpp>
 #include <weft/net/fwd.hpp>
 #include <weft/net/generic.hpp>
@@ -192,6 +193,7 @@
 #include <weft/net/resolver_base.hpp>
 #include <weft/net/resolver_entry.hpp>
 #include <weft/net/resolver_results.hpp>
+#include <weft/net/sendfile.hpp>
 #include <weft/net/socket_base.hpp>
 #include <weft/net/socket_handle.hpp>
 #include <weft/net/socket_option.hpp>
