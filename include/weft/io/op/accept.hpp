@@ -38,6 +38,10 @@ struct socket_access {
   static auto& handle(Socket& socket) noexcept {
     return socket.handle_;
   }
+  template <class Socket>
+  static const auto& protocol(const Socket& socket) noexcept {
+    return socket.protocol_;
+  }
 };
 
 /// Accepts into a socket that the caller has made. Results: (error_code).
