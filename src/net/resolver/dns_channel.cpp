@@ -24,13 +24,11 @@ error_code setup_error(int status) noexcept {
     case ARES_SUCCESS: return {};
     case ARES_ENOMEM: return error::no_memory;
     case ARES_EBADSTR: return error::invalid_argument;
+    case ARES_EFILE: return errno_code(errno);
     default: return error::no_recovery;
   }
 }
 
-int open_socket(int domain, int type, int protocol, void*) noexcept {
-  return ::socket(domain, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol);
-}
 int connect_socket(int fd, const sockaddr* address, ares_socklen_t size, void*) noexcept {
   return ::connect(fd, address, size);
 }
@@ -113,6 +111,12 @@ int dns_channel::timeout_ms() const noexcept {
 void dns_channel::on_socket_state(void* self, int fd, int read, int write) noexcept {
   const auto& channel = *static_cast<dns_channel*>(self);
   channel.changed_(channel.user_, fd, read != 0, write != 0);
+}
+
+int dns_channel::open_socket(int domain, int type, int protocol, void* self) noexcept {
+  const int fd = ::socket(domain, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol);
+  static_cast<dns_channel*>(self)->socket_error_ = fd < 0 ? errno_code(errno) : error_code();
+  return fd;
 }
 
 int dns_channel::on_close(int fd, void* self) noexcept {

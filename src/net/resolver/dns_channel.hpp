@@ -46,11 +46,15 @@ class dns_channel {
   /// Lets c-ares act on sockets that are ready (-1 for none), and on timeouts that have passed.
   void process(int readable, int writable) noexcept;
 
+  /// Why the last socket could not be opened; no error if it could.
+  const error_code& socket_error() const noexcept { return socket_error_; }
+
   /// Milliseconds until `process` has a timeout to act on; -1 for none.
   int timeout_ms() const noexcept;
 
  private:
   static void on_socket_state(void* self, int fd, int read, int write) noexcept;
+  static int open_socket(int domain, int type, int protocol, void* self) noexcept;
   static int on_close(int fd, void* self) noexcept;
   static const ares_socket_functions& socket_functions() noexcept;
 
@@ -58,6 +62,7 @@ class dns_channel {
   socket_changed changed_ = nullptr;
   socket_close close_ = nullptr;
   void* user_ = nullptr;
+  error_code socket_error_;
 };
 
 }  // namespace WEFT_NAMESPACE::detail

@@ -137,16 +137,17 @@ bool dns_lookup::add_numeric_host(const ip::address& address) {
   return !answer.endpoints.empty();
 }
 
-void dns_lookup::start(ares_channeldata* channel, function finished) noexcept {
+void dns_lookup::start(const dns_channel& channel, function finished) noexcept {
+  channel_ = &channel;
   finished_ = finished;
   if (request_.reverse) {
     const ip::address address = request_.endpoint.address();
     if (address.is_v4()) {
       const auto bytes = address.to_v4().to_bytes();
-      ::ares_gethostbyaddr(channel, bytes.data(), bytes.size(), AF_INET, &on_name, this);
+      ::ares_gethostbyaddr(channel.get(), bytes.data(), bytes.size(), AF_INET, &on_name, this);
     } else {
       const auto bytes = address.to_v6().to_bytes();
-      ::ares_gethostbyaddr(channel, bytes.data(), bytes.size(), AF_INET6, &on_name, this);
+      ::ares_gethostbyaddr(channel.get(), bytes.data(), bytes.size(), AF_INET6, &on_name, this);
     }
     return;
   }
@@ -155,12 +156,19 @@ void dns_lookup::start(ares_channeldata* channel, function finished) noexcept {
   hints.ai_flags = has_flag(base::canonical_name) ? ARES_AI_CANONNAME : 0;
   hints.ai_family = both ? AF_UNSPEC : request_.family;
   hints.ai_socktype = request_.socket_type;
-  ::ares_getaddrinfo(channel, request_.host.c_str(), nullptr, &hints, &on_addresses, this);
+  ::ares_getaddrinfo(channel.get(), request_.host.c_str(), nullptr, &hints, &on_addresses, this);
+}
+
+error_code dns_lookup::error_of(int status) const noexcept {
+  // What c-ares calls refused includes that there was no socket to ask with.
+  if (status == ARES_ECONNREFUSED && channel_->socket_error())
+    return channel_->socket_error();
+  return ares_error(status);
 }
 
 void dns_lookup::on_addresses(void* pointer, int status, int, ares_addrinfo* found) {
   auto& self = *static_cast<dns_lookup*>(pointer);
-  self.answer.ec = ares_error(status);
+  self.answer.ec = self.error_of(status);
   if (found != nullptr) {
     try {
       self.take_addresses(*found);
@@ -207,7 +215,7 @@ void dns_lookup::on_name(void* pointer, int status, int, hostent* found) {
     else if (status == ARES_SUCCESS || status == ARES_ENOTFOUND || status == ARES_ENODATA)
       answer.host_name = answer.endpoints.front().address().to_string();
     else
-      answer.ec = ares_error(status);
+      answer.ec = self.error_of(status);
   } catch (const std::bad_alloc&) {
     answer.ec = error::no_memory;
   }

@@ -6,8 +6,9 @@
 
 #include <weft/net/resolve_request.hpp>
 
+#include "net/resolver/dns_channel.hpp"
+
 struct ares_addrinfo;
-struct ares_channeldata;
 struct hostent;
 
 namespace WEFT_NAMESPACE::detail {
@@ -32,7 +33,7 @@ class dns_lookup {
 
   /// Asks /etc/hosts and the name servers, in the order the system is configured for.
   /// Precondition: `prepare` returned false.
-  void start(ares_channeldata* channel, function finished) noexcept;
+  void start(const dns_channel& channel, function finished) noexcept;
 
   resolve_answer answer;
 
@@ -49,10 +50,12 @@ class dns_lookup {
 
   static void on_addresses(void* self, int status, int timeouts, ares_addrinfo* found);
   static void on_name(void* self, int status, int timeouts, hostent* found);
+  error_code error_of(int status) const noexcept;
   void take_addresses(const ares_addrinfo& found);
 
   resolve_request request_;
   std::uint16_t port_ = 0;
+  const dns_channel* channel_ = nullptr;
   function finished_ = nullptr;
 };
 

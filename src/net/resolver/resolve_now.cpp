@@ -43,7 +43,7 @@ resolve_answer resolve_now(resolve_request request, const dns_options& options) 
   lookup.answer.ec = channel.open(options, &poll_set::changed, &poll_set::close, &set);
   if (lookup.answer.ec)
     return std::move(lookup.answer);
-  lookup.start(channel.get(), &waiting_lookup::finish);
+  lookup.start(channel, &waiting_lookup::finish);
   while (!lookup.finished) {
     std::vector<pollfd> ready = set.sockets;
     // A failed poll (EINTR) leaves no events: timeouts are looked after, then it is tried again.

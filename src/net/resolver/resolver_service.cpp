@@ -207,7 +207,7 @@ error_code resolver_service::ask(pending_lookup& lookup) noexcept {
     if (const error_code ec = channel_.open(options_, &on_socket, &on_close, this))
       return ec;
   lookup.is_asked = true;
-  lookup.start(channel_.get(), &on_finished);
+  lookup.start(channel_, &on_finished);
   return {};
 }
 

@@ -11,9 +11,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <weft/async/bind_immediate_executor.hpp>
 #include <weft/async/cancellation_signal.hpp>
 #include <weft/base/error.hpp>
 #include <weft/context/io_context.hpp>
@@ -23,6 +25,8 @@
 #include <weft/net/udp_protocol.hpp>
 
 #include "net/resolver/resolver_service.hpp"
+#include "support/backend.hpp"
+#include "support/cancellable.hpp"
 #include "unit/net/fake_dns_server.hpp"
 
 namespace {
@@ -56,38 +60,7 @@ struct outcome {
   }
 };
 
-/// A handler that says by a member which slot cancels it.
-template <class Handler>
-struct cancellable {
-  using cancellation_slot_type = weft::cancellation_slot;
-  cancellation_slot_type get_cancellation_slot() const noexcept { return slot; }
-  template <class... Args>
-  void operator()(Args&&... args) {
-    handler(std::forward<Args>(args)...);
-  }
-
-  weft::cancellation_slot slot;
-  Handler handler;
-};
-template <class Handler>
-cancellable(weft::cancellation_slot, Handler) -> cancellable<Handler>;
-
-/// A handler that wants to be called at once if the operation is finished at once.
-template <class Handler>
-struct immediate {
-  using immediate_executor_type = weft::inline_executor;
-  immediate_executor_type get_immediate_executor() const noexcept { return {}; }
-  template <class... Args>
-  void operator()(Args&&... args) {
-    handler(std::forward<Args>(args)...);
-  }
-
-  Handler handler;
-};
-template <class Handler>
-immediate(Handler) -> immediate<Handler>;
-
-class resolver : public testing::Test {
+class resolver : public weft_test::backend_test {
  protected:
   resolver() {
     weft::detail::dns_options options;
@@ -102,10 +75,11 @@ class resolver : public testing::Test {
       {"dead.example.test", {{}, {}, {}, {}, 0, true}},
       {"1.2.0.192.in-addr.arpa", {{}, {}, {}, "ptr.example.test", 0, false}},
   }};
-  io_context context;
 };
 
-TEST_F(resolver, finds_endpoints_without_calling_the_handler_inside_the_call) {
+WEFT_INSTANTIATE_BACKENDS(resolver);
+
+TEST_P(resolver, finds_endpoints_without_calling_the_handler_inside_the_call) {
   tcp::resolver names(context);
   outcome result;
   names.async_resolve(tcp::v4(), "a.example.test", "80", result.handler());
@@ -117,7 +91,7 @@ TEST_F(resolver, finds_endpoints_without_calling_the_handler_inside_the_call) {
   EXPECT_EQ(result.results.begin()->service_name(), "80");
 }
 
-TEST_F(resolver, numeric_host_completes_through_a_post) {
+TEST_P(resolver, numeric_host_completes_through_a_post) {
   tcp::resolver names(context);
   outcome result;
   names.async_resolve("192.0.2.9", "81", names.numeric_host | names.numeric_service,
@@ -127,15 +101,16 @@ TEST_F(resolver, numeric_host_completes_through_a_post) {
   EXPECT_THAT(endpoints(result.results), ElementsAre("192.0.2.9 81"));
 }
 
-TEST_F(resolver, numeric_host_completes_inside_the_call_by_an_inline_immediate_executor) {
+TEST_P(resolver, numeric_host_completes_inside_the_call_by_an_inline_immediate_executor) {
   tcp::resolver names(context);
   outcome result;
-  names.async_resolve("192.0.2.9", "81", immediate{result.handler()});
+  names.async_resolve("192.0.2.9", "81",
+                      weft::bind_immediate_executor(weft::inline_executor(), result.handler()));
   EXPECT_EQ(result.ec, error_code());
   context.run();
 }
 
-TEST_F(resolver, failure_comes_with_empty_results) {
+TEST_P(resolver, failure_comes_with_empty_results) {
   tcp::resolver names(context);
   outcome missing, service;
   names.async_resolve("missing.example.test", "80", missing.handler());
@@ -146,7 +121,7 @@ TEST_F(resolver, failure_comes_with_empty_results) {
   EXPECT_EQ(*service.ec, weft::error::service_not_found);
 }
 
-TEST_F(resolver, reverse_resolution_finds_the_name) {
+TEST_P(resolver, reverse_resolution_finds_the_name) {
   udp::resolver names(context);
   std::string host;
   names.async_resolve(udp::endpoint(weft::ip::make_address("192.0.2.1"), 53),
@@ -158,7 +133,7 @@ TEST_F(resolver, reverse_resolution_finds_the_name) {
   EXPECT_EQ(host, "ptr.example.test");
 }
 
-TEST_F(resolver, default_token_defers_the_lookup_until_it_is_called) {
+TEST_P(resolver, default_token_defers_the_lookup_until_it_is_called) {
   tcp::resolver names(context);
   outcome result;
   auto operation = names.async_resolve(tcp::v4(), "a.example.test", "80");
@@ -170,7 +145,7 @@ TEST_F(resolver, default_token_defers_the_lookup_until_it_is_called) {
   EXPECT_THAT(endpoints(result.results), ElementsAre("192.0.2.1 80"));
 }
 
-TEST_F(resolver, handler_need_only_be_movable) {
+TEST_P(resolver, handler_need_only_be_movable) {
   tcp::resolver names(context);
   bool called = false;
   names.async_resolve("192.0.2.9", "1",
@@ -179,7 +154,7 @@ TEST_F(resolver, handler_need_only_be_movable) {
   EXPECT_TRUE(called);
 }
 
-TEST_F(resolver, cancel_ends_a_lookup_that_no_server_answers) {
+TEST_P(resolver, cancel_ends_a_lookup_that_no_server_answers) {
   tcp::resolver names(context);
   outcome result;
   names.async_resolve("dead.example.test", "80", result.handler());
@@ -189,7 +164,7 @@ TEST_F(resolver, cancel_ends_a_lookup_that_no_server_answers) {
   EXPECT_TRUE(result.results.empty());
 }
 
-TEST_F(resolver, cancel_after_the_question_was_sent_ends_the_lookup) {
+TEST_P(resolver, cancel_after_the_question_was_sent_ends_the_lookup) {
   tcp::resolver names(context);
   outcome dead, answered;
   names.async_resolve("dead.example.test", "80", dead.handler());
@@ -203,11 +178,11 @@ TEST_F(resolver, cancel_after_the_question_was_sent_ends_the_lookup) {
   EXPECT_EQ(*dead.ec, weft::error::operation_aborted);
 }
 
-TEST_F(resolver, cancelling_one_lookup_leaves_the_others_alone) {
+TEST_P(resolver, cancelling_one_lookup_leaves_the_others_alone) {
   tcp::resolver names(context);
   weft::cancellation_signal signal;
   outcome dead, live;
-  names.async_resolve("dead.example.test", "80", cancellable{signal.slot(), dead.handler()});
+  names.async_resolve("dead.example.test", "80", weft_test::cancellable(signal, dead.handler()));
   names.async_resolve(tcp::v4(), "a.example.test", "80", live.handler());
   signal.emit(weft::cancellation_type::terminal);
   context.run();
@@ -215,7 +190,7 @@ TEST_F(resolver, cancelling_one_lookup_leaves_the_others_alone) {
   EXPECT_THAT(endpoints(live.results), ElementsAre("192.0.2.1 80"));
 }
 
-TEST_F(resolver, cancelling_a_resolver_leaves_the_lookups_of_others_alone) {
+TEST_P(resolver, cancelling_a_resolver_leaves_the_lookups_of_others_alone) {
   tcp::resolver first(context), second(context);
   outcome cancelled, live;
   first.async_resolve(tcp::v4(), "a.example.test", "80", cancelled.handler());
@@ -226,7 +201,7 @@ TEST_F(resolver, cancelling_a_resolver_leaves_the_lookups_of_others_alone) {
   EXPECT_THAT(endpoints(live.results), ElementsAre("192.0.2.2 80"));
 }
 
-TEST_F(resolver, same_name_can_be_asked_again_after_a_cancel) {
+TEST_P(resolver, same_name_can_be_asked_again_after_a_cancel) {
   tcp::resolver names(context);
   outcome first, second;
   names.async_resolve(tcp::v4(), "a.example.test", "80", first.handler());
@@ -237,7 +212,7 @@ TEST_F(resolver, same_name_can_be_asked_again_after_a_cancel) {
   EXPECT_THAT(endpoints(second.results), ElementsAre("192.0.2.1 80"));
 }
 
-TEST_F(resolver, cancel_may_come_from_any_thread) {
+TEST_P(resolver, cancel_may_come_from_any_thread) {
   tcp::resolver names(context);
   outcome result;
   names.async_resolve("dead.example.test", "80", result.handler());
@@ -247,7 +222,7 @@ TEST_F(resolver, cancel_may_come_from_any_thread) {
   EXPECT_EQ(*result.ec, weft::error::operation_aborted);
 }
 
-TEST_F(resolver, destruction_of_the_resolver_cancels_its_lookups) {
+TEST_P(resolver, destruction_of_the_resolver_cancels_its_lookups) {
   outcome result;
   std::optional<tcp::resolver> names(std::in_place, context);
   names->async_resolve("dead.example.test", "80", result.handler());
@@ -256,7 +231,7 @@ TEST_F(resolver, destruction_of_the_resolver_cancels_its_lookups) {
   EXPECT_EQ(*result.ec, weft::error::operation_aborted);
 }
 
-TEST_F(resolver, move_takes_the_lookups_along) {
+TEST_P(resolver, move_takes_the_lookups_along) {
   tcp::resolver first(context);
   outcome old, fresh;
   first.async_resolve("dead.example.test", "80", old.handler());
@@ -268,7 +243,7 @@ TEST_F(resolver, move_takes_the_lookups_along) {
   EXPECT_EQ(fresh.ec, error_code());
 }
 
-TEST_F(resolver, move_assignment_cancels_what_was_there) {
+TEST_P(resolver, move_assignment_cancels_what_was_there) {
   tcp::resolver first(context), second(context);
   outcome moved, overwritten;
   first.async_resolve(tcp::v4(), "a.example.test", "80", moved.handler());
@@ -279,11 +254,11 @@ TEST_F(resolver, move_assignment_cancels_what_was_there) {
   EXPECT_EQ(*overwritten.ec, weft::error::operation_aborted);
 }
 
-TEST_F(resolver, context_destroys_pending_handlers_uncalled) {
+TEST_P(resolver, context_destroys_pending_handlers_uncalled) {
   auto called = std::make_shared<bool>(false);
   const std::weak_ptr<bool> alive = called;
   {
-    io_context owner;
+    io_context owner(weft_test::make_context_options(GetParam()));
     weft::detail::dns_options options;
     options.servers = server.address();
     options.lookups = "b";
@@ -298,7 +273,7 @@ TEST_F(resolver, context_destroys_pending_handlers_uncalled) {
   EXPECT_TRUE(alive.expired());
 }
 
-TEST_F(resolver, is_no_work_when_idle) {
+TEST_P(resolver, is_no_work_when_idle) {
   tcp::resolver names(context);
   outcome first, second;
   names.async_resolve(tcp::v4(), "a.example.test", "80", first.handler());
@@ -309,7 +284,7 @@ TEST_F(resolver, is_no_work_when_idle) {
   EXPECT_EQ(second.ec, error_code());
 }
 
-TEST_F(resolver, server_that_refuses_is_try_again) {
+TEST_P(resolver, server_that_refuses_is_try_again) {
   const weft_test::refusing_dns_server refusing;
   weft::detail::dns_options options;
   options.servers = refusing.address();
@@ -322,7 +297,7 @@ TEST_F(resolver, server_that_refuses_is_try_again) {
   EXPECT_EQ(*result.ec, weft::error::host_not_found_try_again);
 }
 
-TEST_F(resolver, server_that_stays_silent_is_try_again_after_the_timeout) {
+TEST_P(resolver, server_that_stays_silent_is_try_again_after_the_timeout) {
   weft::detail::dns_options options;
   options.servers = server.address();
   options.lookups = "b";
@@ -337,7 +312,25 @@ TEST_F(resolver, server_that_stays_silent_is_try_again_after_the_timeout) {
   EXPECT_GE(server.questions(), 2);
 }
 
-TEST_F(resolver, options_that_make_no_sense_fail_the_lookup) {
+TEST_P(resolver, descriptor_limit_is_reported_and_passes) {
+  tcp::resolver names(context);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  outcome limited, after;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  names.async_resolve(tcp::v4(), "a.example.test", "80", limited.handler());
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  context.run();
+  EXPECT_EQ(*limited.ec, weft::error::no_descriptors);
+  context.restart();
+  names.async_resolve(tcp::v4(), "a.example.test", "80", after.handler());
+  context.run();
+  EXPECT_EQ(after.ec, error_code());
+}
+
+TEST_P(resolver, options_that_make_no_sense_fail_the_lookup) {
   weft::detail::dns_options options;
   options.servers = "nonsense";
   weft::detail::use_resolver_service(context).set_options(options);
@@ -348,7 +341,7 @@ TEST_F(resolver, options_that_make_no_sense_fail_the_lookup) {
   EXPECT_TRUE(result.ec && *result.ec);
 }
 
-TEST_F(resolver, many_lookups_on_several_threads_each_complete_once) {
+TEST_P(resolver, many_lookups_on_several_threads_each_complete_once) {
   constexpr int count = 50;  // few enough for the receive buffer of the server
   std::atomic<int> found{0}, aborted{0};
   tcp::resolver names(context), doomed(context);
@@ -368,7 +361,7 @@ TEST_F(resolver, many_lookups_on_several_threads_each_complete_once) {
   EXPECT_EQ(aborted, count);
 }
 
-TEST_F(resolver, synchronous_forms_agree_with_the_asynchronous_ones) {
+TEST_P(resolver, synchronous_forms_agree_with_the_asynchronous_ones) {
   tcp::resolver names(context);
   error_code ec = weft::error::eof;
   EXPECT_THAT(endpoints(names.resolve(tcp::v4(), "a.example.test", "80", ec)),
@@ -387,13 +380,13 @@ TEST_F(resolver, synchronous_forms_agree_with_the_asynchronous_ones) {
   EXPECT_THROW(names.resolve("missing.example.test", "80"), weft::system_error);
 }
 
-TEST_F(resolver, icmp_names_resolve_without_a_service) {
+TEST_P(resolver, icmp_names_resolve_without_a_service) {
   weft::ip::icmp::resolver names(context);
   EXPECT_EQ(names.resolve(weft::ip::icmp::v4(), "a.example.test", "").begin()->endpoint().address(),
             weft::ip::make_address("192.0.2.1"));
 }
 
-TEST_F(resolver, child_of_a_fork_asks_again_with_sockets_of_its_own) {
+TEST_P(resolver, child_of_a_fork_asks_again_with_sockets_of_its_own) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "ThreadSanitizer does not support a fork of several threads";
 #endif
