@@ -98,7 +98,8 @@ auto get_associated_immediate_executor(const T& t, const Executor& ex) noexcept
   return associated_immediate_executor<T, Executor>::get(t, ex);
 }
 
-template <class T, std::convertible_to<execution_context&> ExecutionContext>
+template <class T, class ExecutionContext>
+  requires std::convertible_to<ExecutionContext&, execution_context&>
 auto get_associated_immediate_executor(const T& t, ExecutionContext& ctx) noexcept
     -> associated_immediate_executor_t<T, typename ExecutionContext::executor_type> {
   return associated_immediate_executor<T, typename ExecutionContext::executor_type>::get(

@@ -5,8 +5,10 @@
 #include <utility>
 
 #include <weft/async/associated_allocator.hpp>
+#include <weft/async/associated_executor.hpp>
 #include <weft/async/associated_immediate_executor.hpp>
 #include <weft/async/async_result.hpp>
+#include <weft/async/redispatched.hpp>
 #include <weft/execution/submit.hpp>
 
 namespace WEFT_NAMESPACE {
@@ -22,9 +24,18 @@ class initiate_immediate {
 
   template <class Handler>
   void operator()(Handler&& handler) const {
+    using handler_type = std::decay_t<Handler>;
     auto ex = get_associated_immediate_executor(handler, executor_);
     auto allocator = get_associated_allocator(handler);
-    detail::executor_dispatch(ex, std::forward<Handler>(handler), allocator);
+    if constexpr (executor_unassociated<handler_type, Executor>) {
+      detail::executor_dispatch(ex, std::forward<Handler>(handler), allocator);
+    } else {
+      const auto own = get_associated_executor(handler, executor_);
+      detail::executor_dispatch(ex,
+                                redispatched<handler_type, std::decay_t<decltype(own)>>(
+                                    std::forward<Handler>(handler), own),
+                                allocator);
+    }
   }
 
  private:
@@ -34,8 +45,8 @@ class initiate_immediate {
 }  // namespace detail
 
 /// An operation that is complete at once: dispatches the handler to its associated immediate
-/// executor, which by default means that it is posted to `ex`. For composed operations that find
-/// nothing to do.
+/// executor, which by default means that it is posted to `ex`, and from there to its associated
+/// executor if that is another one. For composed operations that find nothing to do.
 ///
 /// Completion signature: `void()`. Errors: throws what the allocation throws. Cancellation: none.
 template <detail::any_style_executor Executor,
