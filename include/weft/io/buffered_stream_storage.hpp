@@ -5,10 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include <weft/async/associated_immediate_executor.hpp>
+#include <weft/async/async_immediate.hpp>
 #include <weft/async/async_result.hpp>
 #include <weft/base/error_code.hpp>
-#include <weft/context/dispatch.hpp>
 #include <weft/io/buffer.hpp>
 
 namespace WEFT_NAMESPACE::detail {
@@ -87,8 +86,7 @@ class initiate_layered {
     const bool ready = finish.ready();
     handler_type layered(std::forward<F>(finish), std::forward<H>(handler));
     if (ready)
-      WEFT_NAMESPACE::dispatch(get_associated_immediate_executor(layered, get_executor()),
-                               std::move(layered));
+      async_immediate(get_executor(), std::move(layered));
     else
       start_(std::move(layered));
   }

@@ -5,11 +5,10 @@
 #include <utility>
 
 #include <weft/async/associated_cancellation_slot.hpp>
-#include <weft/async/associated_immediate_executor.hpp>
+#include <weft/async/async_immediate.hpp>
 #include <weft/async/async_result.hpp>
 #include <weft/async/cancellation_state.hpp>
 #include <weft/base/error.hpp>
-#include <weft/context/dispatch.hpp>
 #include <weft/io/transfer.hpp>
 
 namespace WEFT_NAMESPACE::detail {
@@ -53,8 +52,8 @@ class composed_transfer {
       cancellation_ = cancellation_state(slot, enable_total_cancellation());
       step(limit);
     } else {
-      auto executor = get_associated_immediate_executor(handler_, channel_.object.get_executor());
-      WEFT_NAMESPACE::dispatch(executor, std::move(*this));
+      const auto executor = channel_.object.get_executor();
+      async_immediate(executor, std::move(*this));
     }
   }
 
