@@ -193,6 +193,7 @@
 #include <weft/net/resolver.hpp>
 #include <weft/net/resolver_base.hpp>
 #include <weft/net/resolver_entry.hpp>
+#include <weft/net/resolver_options.hpp>
 #include <weft/net/resolver_results.hpp>
 #include <weft/net/sendfile.hpp>
 #include <weft/net/socket_base.hpp>

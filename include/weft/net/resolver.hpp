@@ -17,6 +17,7 @@
 #include <weft/net/fwd.hpp>
 #include <weft/net/resolve_operation.hpp>
 #include <weft/net/resolver_base.hpp>
+#include <weft/net/resolver_options.hpp>
 #include <weft/net/resolver_results.hpp>
 
 namespace WEFT_NAMESPACE::ip {
@@ -27,10 +28,8 @@ namespace WEFT_NAMESPACE::ip {
 /// hosts from /etc/hosts and the name servers of /etc/resolv.conf, in the order of
 /// /etc/nsswitch.conf (other sources named there are not asked), and sorted as RFC 6724 says. Each
 /// burst of lookups reads these files anew. Asynchronous lookups are done by c-ares on the
-/// sockets and timers of the context: no thread ever waits for a name server. A context may be
-/// configured to ask otherwise, in its section "resolver": `servers` ("127.0.0.1:5353,[::1]:53"),
-/// `lookups` ("fb": files, then name servers), `timeout` (milliseconds before the first attempt at
-/// a server is given up), `tries` (attempts at each server).
+/// sockets and timers of the context: no thread ever waits for a name server. What to ask can be
+/// set for a context: see <weft/net/resolver_options.hpp>.
 ///
 /// Thread safety: distinct objects are safe; on a shared one, `cancel`, the resolve functions and
 /// the start of asynchronous operations may be called from several threads at once.

@@ -50,7 +50,7 @@ ares_ssize_t send(int fd, const iovec* data, int count, void*) noexcept {
 
 }  // namespace
 
-error_code dns_channel::open(const dns_options& options, socket_changed changed,
+error_code dns_channel::open(const ip::resolver_options& options, socket_changed changed,
                              socket_close close_socket, void* user) noexcept {
   if (const int status = library_status(); status != ARES_SUCCESS)
     return setup_error(status);
@@ -61,8 +61,8 @@ error_code dns_channel::open(const dns_options& options, socket_changed changed,
   int mask = ARES_OPT_SOCK_STATE_CB;
   native.sock_state_cb = &on_socket_state;
   native.sock_state_cb_data = this;
-  if (options.timeout_ms > 0) {
-    native.timeout = options.timeout_ms;
+  if (options.timeout.count() > 0) {
+    native.timeout = static_cast<int>(options.timeout.count());
     mask |= ARES_OPT_TIMEOUTMS;
   }
   if (options.tries > 0) {

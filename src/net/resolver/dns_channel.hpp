@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <string>
-
 #include <weft/base/error_code.hpp>
+#include <weft/net/resolver_options.hpp>
 
 struct ares_channeldata;
 struct ares_socket_functions;
 
 namespace WEFT_NAMESPACE::detail {
-
-/// What may be told about name servers, from the section "resolver" of a context's configuration.
-/// What is left empty or 0 comes from /etc/resolv.conf and /etc/nsswitch.conf.
-struct dns_options {
-  std::string servers;  ///< "address:port,..."; an IPv6 address in brackets.
-  std::string lookups;  ///< 'f' for /etc/hosts and 'b' for name servers, in order.
-  int timeout_ms = 0;   ///< Until the first attempt at a server is given up.
-  int tries = 0;        ///< Attempts at each server.
-};
 
 /// Owns a c-ares channel, whose sockets are made close-on-exec and never raise SIGPIPE.
 class dns_channel {
@@ -34,8 +24,8 @@ class dns_channel {
 
   /// Reads the system's configuration; fails with no_memory, invalid_argument (options that make
   /// no sense), or what reading it said. `user` goes to the functions.
-  error_code open(const dns_options& options, socket_changed changed, socket_close close_socket,
-                  void* user) noexcept;
+  error_code open(const ip::resolver_options& options, socket_changed changed,
+                  socket_close close_socket, void* user) noexcept;
 
   /// Ends all lookups, with operation_aborted.
   void close() noexcept;

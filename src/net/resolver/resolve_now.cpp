@@ -34,7 +34,7 @@ struct waiting_lookup : dns_lookup {
 
 }  // namespace
 
-resolve_answer resolve_now(resolve_request request, const dns_options& options) {
+resolve_answer resolve_now(resolve_request request, const ip::resolver_options& options) {
   waiting_lookup lookup(std::move(request));
   if (lookup.prepare())
     return std::move(lookup.answer);

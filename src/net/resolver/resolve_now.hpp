@@ -8,6 +8,6 @@
 namespace WEFT_NAMESPACE::detail {
 
 /// Resolves in the calling thread, which blocks until the answer is there.
-resolve_answer resolve_now(resolve_request request, const dns_options& options);
+resolve_answer resolve_now(resolve_request request, const ip::resolver_options& options);
 
 }  // namespace WEFT_NAMESPACE::detail

@@ -65,14 +65,14 @@ resolver_service::resolver_service(execution_context& context)
       timer_(use_timer_service(context), steady::value),
       timer_expiry_(never) {}
 
-dns_options resolver_service::options() {
+ip::resolver_options resolver_service::options() {
   const std::lock_guard lock(mutex_);
   return options_;
 }
 
-void resolver_service::set_options(dns_options options) {
+void resolver_service::set_options(const ip::resolver_options& options) {
   const std::lock_guard lock(mutex_);
-  options_ = std::move(options);
+  options_ = options;
 }
 
 void resolver_service::shutdown() {
@@ -327,3 +327,8 @@ void resolver_service::on_close(void* pointer, int fd) {
 }
 
 }  // namespace WEFT_NAMESPACE::detail
+
+void WEFT_NAMESPACE::ip::set_resolver_options(execution_context& context,
+                                              const resolver_options& options) {
+  detail::use_resolver_service(context).set_options(options);
+}

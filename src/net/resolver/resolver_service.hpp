@@ -46,7 +46,7 @@ class resolver_service final : public execution_context::service {
   explicit resolver_service(execution_context& context);
 
   scheduler& owner() const noexcept { return scheduler_; }
-  dns_options options();
+  ip::resolver_options options();
   std::uint64_t new_id() noexcept { return next_id_.fetch_add(1, std::memory_order_relaxed); }
 
   bool start(resolve_operation* op) noexcept;
@@ -57,8 +57,7 @@ class resolver_service final : public execution_context::service {
   void on_ready(std::uint64_t serial, io_queue direction, const error_code& ec) noexcept;
   void on_timeout() noexcept;
 
-  /// For tests: what the next burst of lookups is to use.
-  void set_options(dns_options options);
+  void set_options(const ip::resolver_options& options);
 
  private:
   /// A socket of c-ares.
@@ -101,7 +100,7 @@ class resolver_service final : public execution_context::service {
   static void on_close(void* self, int fd);
 
   scheduler& scheduler_;
-  dns_options options_;
+  ip::resolver_options options_;
   std::atomic<std::uint64_t> next_id_{1};
 
   std::mutex mutex_;

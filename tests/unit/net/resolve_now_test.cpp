@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "net/resolver/resolve_now.hpp"
 
-#include <sstream>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -15,13 +15,15 @@
 
 namespace {
 
+using namespace std::chrono_literals;
+
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
-using weft::detail::dns_options;
 using weft::detail::resolve_answer;
 using weft::detail::resolve_now;
 using weft::detail::resolve_request;
+using weft::ip::resolver_options;
 using flag = weft::ip::resolver_base;
 namespace os = weft::detail::os;
 namespace ip = weft::ip;
@@ -52,8 +54,8 @@ std::vector<std::string> endpoints(const resolve_answer& answer) {
 }
 
 /// Options that reach nothing: what works with them is answered without a name server.
-dns_options nowhere() {
-  dns_options options;
+resolver_options nowhere() {
+  resolver_options options;
   options.servers = "127.0.0.1:1";
   options.tries = 1;
   return options;
@@ -61,8 +63,8 @@ dns_options nowhere() {
 
 class dns : public testing::Test {
  protected:
-  dns_options options(std::string lookups = "b") const {
-    dns_options result;
+  resolver_options options(std::string lookups = "b") const {
+    resolver_options result;
     result.servers = server.address();
     result.lookups = std::move(lookups);
     return result;
@@ -159,7 +161,7 @@ TEST(resolve_now, text_that_can_be_no_host_is_not_found_without_a_question) {
 }
 
 TEST(resolve_now, localhost_comes_from_the_hosts_file_without_a_server) {
-  dns_options options = nowhere();
+  resolver_options options = nowhere();
   options.lookups = "f";
   const auto answer = resolve_now(forward("localhost", "80", os::af_inet), options);
   EXPECT_THAT(endpoints(answer), ElementsAre("127.0.0.1:80"));
@@ -167,14 +169,14 @@ TEST(resolve_now, localhost_comes_from_the_hosts_file_without_a_server) {
 }
 
 TEST(resolve_now, server_list_that_makes_no_sense_is_an_error) {
-  dns_options options;
+  resolver_options options;
   options.servers = "not an address";
   EXPECT_TRUE(resolve_now(forward("a.example.test", "80"), options).ec);
 }
 
 TEST(resolve_now, server_that_is_not_there_is_try_again) {
   const weft_test::refusing_dns_server server;
-  dns_options options;
+  resolver_options options;
   options.lookups = "b";
   options.servers = server.address();
   EXPECT_EQ(resolve_now(forward("a.example.test", "80"), options).ec,
@@ -236,8 +238,8 @@ TEST_F(dns, failures_are_told_apart) {
 }
 
 TEST_F(dns, silent_server_is_try_again_after_the_timeout) {
-  dns_options quick = options();
-  quick.timeout_ms = 10;
+  resolver_options quick = options();
+  quick.timeout = 10ms;
   quick.tries = 1;
   EXPECT_EQ(resolve_now(forward("dead.example.test", "1", os::af_inet), quick).ec,
             weft::error::host_not_found_try_again);

@@ -2,6 +2,7 @@
 #include <weft/net/resolver.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,12 +25,13 @@
 #include <weft/net/tcp_protocol.hpp>
 #include <weft/net/udp_protocol.hpp>
 
-#include "net/resolver/resolver_service.hpp"
 #include "support/backend.hpp"
 #include "support/cancellable.hpp"
 #include "unit/net/fake_dns_server.hpp"
 
 namespace {
+
+using namespace std::chrono_literals;
 
 using testing::ElementsAre;
 using weft::error_code;
@@ -63,10 +65,10 @@ struct outcome {
 class resolver : public weft_test::backend_test {
  protected:
   resolver() {
-    weft::detail::dns_options options;
+    weft::ip::resolver_options options;
     options.servers = server.address();
     options.lookups = "b";
-    weft::detail::use_resolver_service(context).set_options(options);
+    weft::ip::set_resolver_options(context, options);
   }
 
   weft_test::fake_dns_server server{{
@@ -259,10 +261,10 @@ TEST_P(resolver, context_destroys_pending_handlers_uncalled) {
   const std::weak_ptr<bool> alive = called;
   {
     io_context owner(weft_test::make_context_options(GetParam()));
-    weft::detail::dns_options options;
+    weft::ip::resolver_options options;
     options.servers = server.address();
     options.lookups = "b";
-    weft::detail::use_resolver_service(owner).set_options(options);
+    weft::ip::set_resolver_options(owner, options);
     auto names = std::make_shared<tcp::resolver>(owner);
     auto& reference = *names;
     reference.async_resolve(
@@ -286,10 +288,10 @@ TEST_P(resolver, is_no_work_when_idle) {
 
 TEST_P(resolver, server_that_refuses_is_try_again) {
   const weft_test::refusing_dns_server refusing;
-  weft::detail::dns_options options;
+  weft::ip::resolver_options options;
   options.servers = refusing.address();
   options.lookups = "b";
-  weft::detail::use_resolver_service(context).set_options(options);
+  weft::ip::set_resolver_options(context, options);
   tcp::resolver names(context);
   outcome result;
   names.async_resolve("a.example.test", "80", result.handler());
@@ -298,12 +300,12 @@ TEST_P(resolver, server_that_refuses_is_try_again) {
 }
 
 TEST_P(resolver, server_that_stays_silent_is_try_again_after_the_timeout) {
-  weft::detail::dns_options options;
+  weft::ip::resolver_options options;
   options.servers = server.address();
   options.lookups = "b";
-  options.timeout_ms = 10;
+  options.timeout = 10ms;
   options.tries = 2;
-  weft::detail::use_resolver_service(context).set_options(options);
+  weft::ip::set_resolver_options(context, options);
   tcp::resolver names(context);
   outcome result;
   names.async_resolve(tcp::v4(), "dead.example.test", "80", result.handler());
@@ -331,9 +333,9 @@ TEST_P(resolver, descriptor_limit_is_reported_and_passes) {
 }
 
 TEST_P(resolver, options_that_make_no_sense_fail_the_lookup) {
-  weft::detail::dns_options options;
+  weft::ip::resolver_options options;
   options.servers = "nonsense";
-  weft::detail::use_resolver_service(context).set_options(options);
+  weft::ip::set_resolver_options(context, options);
   tcp::resolver names(context);
   outcome result;
   names.async_resolve("a.example.test", "80", result.handler());
