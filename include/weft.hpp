@@ -107,6 +107,8 @@
 #include <weft/io/buffered_stream_storage.hpp>
 #include <weft/io/buffered_write_stream.hpp>
 #include <weft/io/buffers_iterator.hpp>
+#include <weft/io/cancel_after.hpp>
+#include <weft/io/cancel_at.hpp>
 #include <weft/io/completion_condition.hpp>
 #include <weft/io/composed_transfer.hpp>
 #include <weft/io/connect_pipe.hpp>
@@ -144,6 +146,7 @@
 #include <weft/io/stream_transfer.hpp>
 #include <weft/io/streambuf.hpp>
 #include <weft/io/system_timer.hpp>
+#include <weft/io/timeout.hpp>
 #include <weft/io/timer_clock.hpp>
 #include <weft/io/timer_core.hpp>
 #include <weft/io/transfer.hpp>
