@@ -208,3 +208,4 @@
 #include <weft/net/udp_protocol.hpp>
 #include <weft/net/unicast.hpp>
 #include <weft/net/v6_only.hpp>
+#include <weft/net/zero_copy.hpp>
