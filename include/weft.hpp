@@ -92,6 +92,7 @@
 #include <weft/io/basic_random_access_file.hpp>
 #include <weft/io/basic_readable_pipe.hpp>
 #include <weft/io/basic_serial_port.hpp>
+#include <weft/io/basic_signal_set.hpp>
 #include <weft/io/basic_stream_descriptor.hpp>
 #include <weft/io/basic_stream_file.hpp>
 #include <weft/io/basic_waitable_timer.hpp>
@@ -140,6 +141,9 @@
 #include <weft/io/registered_buffer.hpp>
 #include <weft/io/serial_port.hpp>
 #include <weft/io/serial_port_base.hpp>
+#include <weft/io/signal_set.hpp>
+#include <weft/io/signal_set_base.hpp>
+#include <weft/io/signal_set_state.hpp>
 #include <weft/io/steady_timer.hpp>
 #include <weft/io/stream_descriptor.hpp>
 #include <weft/io/stream_file.hpp>
