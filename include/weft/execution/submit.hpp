@@ -21,7 +21,7 @@ namespace WEFT_NAMESPACE::detail {
 /// type erasure.
 template <class Executor, class Function, class Allocator>
 void executor_execute(const Executor& ex, Function&& f, const Allocator& allocator) {
-  if constexpr (std::is_base_of_v<any_executor_tag, Executor>)
+  if constexpr (requires { ex.execute(std::forward<Function>(f), allocator); })
     ex.execute(std::forward<Function>(f), allocator);
   else
     prefer(ex, execution::allocator(allocator)).execute(std::forward<Function>(f));

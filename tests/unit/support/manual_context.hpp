@@ -75,19 +75,18 @@ class manual_context : public weft::execution_context {
 
   template <class Function, class Allocator>
   void push(Function&& f, const Allocator& a) {
+    {
+      std::lock_guard lock(mutex_);
+      if (failures_ > 0) {
+        --failures_;
+        throw std::bad_alloc();
+      }
+    }
+    weft::detail::operation* op =
+        weft::detail::make_function_operation(std::forward<Function>(f), a);
     std::lock_guard lock(mutex_);
-    if (failures_ > 0) {
-      --failures_;
-      throw std::bad_alloc();
-    }
     ++submissions_;
-    queue_.push_back(nullptr);
-    try {
-      queue_.back() = weft::detail::make_function_operation(std::forward<Function>(f), a);
-    } catch (...) {
-      queue_.pop_back();
-      throw;
-    }
+    queue_.push_back(op);
   }
 
   weft::detail::operation* pop() {
