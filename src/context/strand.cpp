@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <exception>
+
+#include <weft/context/scheduler.hpp>
+#include <weft/context/strand_state.hpp>
+
+namespace WEFT_NAMESPACE::detail {
+
+/// All strands of one context. It is shared by the context's service and the states, since a strand
+/// may be destroyed after its context.
+class strand_registry {
+ public:
+  void add_reference() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
+  void drop_reference() noexcept {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      delete this;
+  }
+
+  void add(strand_state* s) noexcept {
+    std::lock_guard lock(mutex_);
+    s->closed_ = closed_;
+    s->next_ = first_;
+    if (first_)
+      first_->previous_ = s;
+    first_ = s;
+  }
+
+  void remove(strand_state* s) noexcept {
+    std::lock_guard lock(mutex_);
+    (s->previous_ ? s->previous_->next_ : first_) = s->next_;
+    if (s->next_)
+      s->next_->previous_ = s->previous_;
+  }
+
+  /// Takes what waits from all strands, for good.
+  void close(operation_queue& abandoned) noexcept {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+    for (strand_state* s = first_; s; s = s->next_)
+      s->close(abandoned);
+  }
+
+ private:
+  std::mutex mutex_;
+  strand_state* first_ = nullptr;
+  bool closed_ = false;
+  std::atomic<unsigned> references_{1};
+};
+
+namespace {
+
+class strand_service final : public execution_context::service {
+ public:
+  using key_type = strand_service;
+
+  explicit strand_service(execution_context& owner)
+      : service(owner), registry_(new strand_registry) {}
+  ~strand_service() override { registry_->drop_reference(); }
+
+  strand_registry* registry() noexcept { return registry_; }
+
+ private:
+  // The functions are destroyed outside the locks: they may own strands.
+  void shutdown() override {
+    operation_queue abandoned;
+    registry_->close(abandoned);
+  }
+
+  strand_registry* registry_;
+};
+
+}  // namespace
+
+/// Marks this thread as running a strand; frames of strands that nest form a list.
+struct strand_state::frame {
+  explicit frame(const strand_state* s) noexcept : state(s), outer(std::exchange(top, this)) {}
+  frame(const frame&) = delete;
+  frame& operator=(const frame&) = delete;
+  ~frame() { top = outer; }
+
+  const strand_state* state;
+  frame* outer;
+  static constinit thread_local frame* top;
+};
+
+constinit thread_local strand_state::frame* strand_state::frame::top = nullptr;
+
+strand_ref strand_state::create(execution_context* context) {
+  strand_registry* registry = context ? use_service<strand_service>(*context).registry() : nullptr;
+  auto* state = new strand_state(registry);
+  if (registry) {
+    registry->add_reference();
+    registry->add(state);
+  }
+  return strand_ref(state);
+}
+
+void strand_state::destroy_state() noexcept {
+  if (registry_) {
+    registry_->remove(this);
+    registry_->drop_reference();
+  }
+  delete this;
+}
+
+void strand_state::close(operation_queue& abandoned) noexcept {
+  std::lock_guard lock(mutex_);
+  closed_ = true;
+  abandoned.splice(waiting_);
+}
+
+bool strand_state::push(operation* op) noexcept {
+  {
+    std::lock_guard lock(mutex_);
+    if (!closed_) {
+      waiting_.push(op);
+      return !std::exchange(scheduled_, true);
+    }
+  }
+  op->destroy();
+  return false;
+}
+
+bool strand_state::try_enter() noexcept {
+  std::lock_guard lock(mutex_);
+  return !closed_ && !std::exchange(scheduled_, true);
+}
+
+/// Puts back what was not run. Returns whether the strand is idle now.
+bool strand_state::leave(operation_queue& rest) noexcept {
+  std::lock_guard lock(mutex_);
+  rest.splice(waiting_);
+  waiting_.splice(rest);
+  scheduled_ = !waiting_.empty();
+  return !scheduled_;
+}
+
+void strand_state::run(resubmission again, immediate first) {
+  const frame inside(this);
+  std::exception_ptr failure;
+  for (;;) {
+    operation_queue batch;
+    {
+      std::lock_guard lock(mutex_);
+      ++runs_;
+      batch.splice(waiting_);
+    }
+    try {
+      if (auto call = std::exchange(first.call, nullptr))
+        call(first.argument);
+      while (operation* op = batch.pop())
+        op->invoke();
+    } catch (...) {
+      if (leave(batch) || again.submit(again.executor, *this))
+        throw;
+      failure = std::current_exception();
+      continue;
+    }
+    if (leave(batch))
+      break;
+    if (again.submit(again.executor, *this))
+      break;
+  }
+  if (failure)
+    std::rethrow_exception(failure);
+}
+
+void strand_state::schedule(scheduler& target) noexcept {
+  target_ = &target;
+  add_reference();
+  scheduler_post(target, this);
+}
+
+void strand_state::run_on(scheduler& target, immediate first) {
+  run({&reschedule, &target}, first);
+}
+
+bool strand_state::reschedule(const void* target, strand_state& self) noexcept {
+  self.schedule(*static_cast<scheduler*>(const_cast<void*>(target)));
+  return true;
+}
+
+void strand_state::complete(operation* base, action what) {
+  strand_ref self(static_cast<strand_state*>(base));
+  if (what == action::invoke)
+    self->run_on(*self->target_, {nullptr, nullptr});
+}
+
+unsigned strand_state::ticket() noexcept {
+  std::lock_guard lock(mutex_);
+  return runs_;
+}
+
+void strand_state::submission_failed(unsigned ticket, operation* op, resubmission again) {
+  {
+    std::lock_guard lock(mutex_);
+    if (runs_ != ticket)
+      return;
+    operation_queue others;
+    operation* found = nullptr;
+    while (operation* waiting = waiting_.pop())
+      if (waiting == op)
+        found = waiting;
+      else
+        others.push(waiting);
+    op = found;
+    waiting_.splice(others);
+    scheduled_ = !waiting_.empty();
+    if (!scheduled_)
+      again.submit = nullptr;
+  }
+  if (op)
+    op->destroy();
+  if (again.submit)
+    run(again);
+}
+
+bool strand_state::running_in_this_thread() const noexcept {
+  for (const frame* f = frame::top; f; f = f->outer)
+    if (f->state == this)
+      return true;
+  return false;
+}
+
+}  // namespace WEFT_NAMESPACE::detail
