@@ -87,6 +87,23 @@ inline error_code make_error_code(misc_errors e) noexcept {
 
 }  // namespace WEFT_NAMESPACE::error
 
+// The same errors by the names that the Networking TS has for them.
+namespace WEFT_NAMESPACE::stream_errc {
+using error::eof;
+using error::not_found;
+}  // namespace WEFT_NAMESPACE::stream_errc
+
+namespace WEFT_NAMESPACE::socket_errc {
+using error::already_open;
+using error::not_found;
+}  // namespace WEFT_NAMESPACE::socket_errc
+
+namespace WEFT_NAMESPACE::resolver_errc {
+using error::host_not_found;
+using error::host_not_found_try_again;
+using error::service_not_found;
+}  // namespace WEFT_NAMESPACE::resolver_errc
+
 template <>
 struct std::is_error_code_enum<WEFT_NAMESPACE::error::basic_errors> : std::true_type {};
 template <>

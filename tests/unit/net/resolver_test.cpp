@@ -119,8 +119,10 @@ TEST_P(resolver, failure_comes_with_empty_results) {
   names.async_resolve("a.example.test", "no-such-service", service.handler());
   context.run();
   EXPECT_EQ(*missing.ec, weft::error::host_not_found);
+  EXPECT_EQ(*missing.ec, weft::resolver_errc::host_not_found);
   EXPECT_TRUE(missing.results.empty());
   EXPECT_EQ(*service.ec, weft::error::service_not_found);
+  EXPECT_EQ(*service.ec, weft::resolver_errc::service_not_found);
 }
 
 TEST_P(resolver, reverse_resolution_finds_the_name) {
