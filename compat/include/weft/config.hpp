@@ -1,4 +1,0 @@
-// SPDX-License-Identifier: BSL-1.0
-#pragma once
-
-#include <weft/base/config.hpp>
