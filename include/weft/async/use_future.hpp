@@ -208,8 +208,10 @@ class async_result<use_future_t<Allocator>, Signature> {
   using result = typename detail::future_result_of<detail::parameters_of<Signature>>::type;
 
  public:
+  using return_type = std::future<result>;
+
   template <class Initiation, class Token, class... Args>
-  static std::future<result> initiate(Initiation&& initiation, Token&& token, Args&&... args) {
+  static return_type initiate(Initiation&& initiation, Token&& token, Args&&... args) {
     detail::future_handler<result, Allocator> handler(token.get_allocator());
     auto future = handler.get_future();
     std::forward<Initiation>(initiation)(std::move(handler), std::forward<Args>(args)...);
@@ -222,8 +224,10 @@ class async_result<packaged_token<Function, Allocator>, Signature> {
   using result = typename detail::packaged_result<Function, detail::parameters_of<Signature>>::type;
 
  public:
+  using return_type = std::future<result>;
+
   template <class Initiation, class Token, class... Args>
-  static std::future<result> initiate(Initiation&& initiation, Token&& token, Args&&... args) {
+  static return_type initiate(Initiation&& initiation, Token&& token, Args&&... args) {
     const Allocator allocator(token.allocator_);
     detail::packaged_handler<result, Function, Allocator> handler(
         std::forward<Token>(token).function_, allocator);

@@ -6,6 +6,11 @@
 
 #include <weft/base/config.hpp>
 
+namespace WEFT_NAMESPACE {
+/// Asio's documentation writes `asio::chrono::seconds`.
+namespace chrono = std::chrono;
+}  // namespace WEFT_NAMESPACE
+
 namespace WEFT_NAMESPACE::detail {
 
 /// Where the library learns the time, and how it lets time pass: nothing above base/ reads a

@@ -2,3 +2,4 @@
 #pragma once
 
 #include <weft/net/icmp.hpp>
+#include <weft/net/resolver.hpp>

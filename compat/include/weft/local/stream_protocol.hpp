@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <weft/net/basic_socket_iostream.hpp>
 #include <weft/net/local.hpp>
