@@ -10,16 +10,18 @@
 
 namespace weft_test {
 
-/// A name server on a UDP port of the loopback address, for names that a test tells it.
+/// A name server on a port of the loopback address, for names that a test tells it.
 class fake_dns_server {
  public:
   struct record {
-    std::vector<std::string> v4;  ///< Addresses for A questions.
-    std::vector<std::string> v6;  ///< Addresses for AAAA questions.
-    std::string alias_of;         ///< A CNAME in front of the addresses.
-    std::string pointer;          ///< The name for PTR questions.
-    int rcode = 0;                ///< What the answer's header says; 2 is SERVFAIL.
-    bool silent = false;          ///< Never answers.
+    std::vector<std::string> v4{};  ///< Addresses for A questions.
+    std::vector<std::string> v6{};  ///< Addresses for AAAA questions.
+    std::string alias_of{};         ///< A CNAME in front of the addresses.
+    std::string pointer{};          ///< The name for PTR questions.
+    int rcode = 0;                  ///< What the answer's header says; 2 is SERVFAIL.
+    bool silent = false;            ///< Never answers.
+    bool too_long = false;          ///< Answers by TCP; by UDP it only says so.
+    bool nonsense = false;          ///< Announces records that are not there.
   };
 
   /// Names are in lower case; those that are not there do not exist (NXDOMAIN).
@@ -33,11 +35,19 @@ class fake_dns_server {
   int questions() const { return questions_; }
 
  private:
+  struct connection {
+    int fd;
+    std::string received;
+  };
+
   void serve();
-  std::string answer(const std::string& question) const;
+  void serve_udp();
+  bool serve_tcp(connection& c);
+  std::string answer(const std::string& question, bool by_tcp) const;
 
   std::map<std::string, record> records_;
   std::uint16_t port_ = 0;
+  int listener_;
   int fd_;
   int stop_[2];
   std::atomic<int> questions_{0};

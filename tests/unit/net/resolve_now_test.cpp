@@ -74,17 +74,17 @@ class dns : public testing::Test {
   }
 
   weft_test::fake_dns_server server{{
-      {"both.example.test", {{"192.0.2.1", "192.0.2.2"}, {"2001:db8::1"}, {}, {}, 0, false}},
-      {"four.example.test", {{"192.0.2.4"}, {}, {}, {}, 0, false}},
-      {"six.example.test", {{}, {"2001:db8::6"}, {}, {}, 0, false}},
-      {"none.example.test", {{}, {}, {}, {}, 0, false}},
-      {"alias.example.test", {{"192.0.2.9"}, {}, "real.example.test", {}, 0, false}},
-      {"broken.example.test", {{}, {}, {}, {}, 2, false}},
-      {"refused.example.test", {{}, {}, {}, {}, 5, false}},
-      {"dead.example.test", {{}, {}, {}, {}, 0, true}},
-      {"1.2.0.192.in-addr.arpa", {{}, {}, {}, "ptr.example.test", 0, false}},
+      {"both.example.test", {.v4 = {"192.0.2.1", "192.0.2.2"}, .v6 = {"2001:db8::1"}}},
+      {"four.example.test", {.v4 = {"192.0.2.4"}}},
+      {"six.example.test", {.v6 = {"2001:db8::6"}}},
+      {"none.example.test", {}},
+      {"alias.example.test", {.v4 = {"192.0.2.9"}, .alias_of = "real.example.test"}},
+      {"broken.example.test", {.rcode = 2}},
+      {"dead.example.test", {.silent = true}},
+      {"long.example.test", {.v4 = {"192.0.2.3"}, .too_long = true}},
+      {"1.2.0.192.in-addr.arpa", {.pointer = "ptr.example.test"}},
       {"1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa",
-       {{}, {}, {}, "ptr6.example.test", 0, false}},
+       {.pointer = "ptr6.example.test"}},
   }};
 };
 
@@ -235,6 +235,11 @@ TEST_F(dns, failures_are_told_apart) {
   EXPECT_EQ(ask(forward("none.example.test", "1", os::af_inet)).ec, weft::error::no_data);
   EXPECT_EQ(ask(forward("broken.example.test", "1", os::af_inet)).ec,
             weft::error::host_not_found_try_again);
+}
+
+TEST_F(dns, answer_that_is_too_long_for_a_datagram_comes_by_tcp) {
+  EXPECT_THAT(endpoints(ask(forward("long.example.test", "1", os::af_inet))),
+              ElementsAre("192.0.2.3:1"));
 }
 
 TEST_F(dns, silent_server_is_try_again_after_the_timeout) {

@@ -34,6 +34,7 @@ namespace {
 using namespace std::chrono_literals;
 
 using testing::ElementsAre;
+using testing::UnorderedElementsAre;
 using weft::error_code;
 using weft::io_context;
 using weft::ip::tcp;
@@ -72,10 +73,12 @@ class resolver : public weft_test::backend_test {
   }
 
   weft_test::fake_dns_server server{{
-      {"a.example.test", {{"192.0.2.1"}, {"2001:db8::1"}, {}, {}, 0, false}},
-      {"b.example.test", {{"192.0.2.2"}, {}, {}, {}, 0, false}},
-      {"dead.example.test", {{}, {}, {}, {}, 0, true}},
-      {"1.2.0.192.in-addr.arpa", {{}, {}, {}, "ptr.example.test", 0, false}},
+      {"a.example.test", {.v4 = {"192.0.2.1"}, .v6 = {"2001:db8::1"}}},
+      {"b.example.test", {.v4 = {"192.0.2.2"}}},
+      {"dead.example.test", {.silent = true}},
+      {"long.example.test", {.v4 = {"192.0.2.3"}, .v6 = {"2001:db8::3"}, .too_long = true}},
+      {"nonsense.example.test", {.nonsense = true}},
+      {"1.2.0.192.in-addr.arpa", {.pointer = "ptr.example.test"}},
   }};
 };
 
@@ -286,6 +289,23 @@ TEST_P(resolver, is_no_work_when_idle) {
   names.async_resolve(tcp::v4(), "b.example.test", "80", second.handler());
   context.run();
   EXPECT_EQ(second.ec, error_code());
+}
+
+TEST_P(resolver, answer_that_is_too_long_for_a_datagram_comes_by_tcp) {
+  tcp::resolver names(context);
+  outcome result;
+  names.async_resolve("long.example.test", "80", result.handler());
+  context.run();
+  EXPECT_EQ(result.ec, error_code());
+  EXPECT_THAT(endpoints(result.results), UnorderedElementsAre("192.0.2.3 80", "2001:db8::3 80"));
+}
+
+TEST_P(resolver, answer_that_makes_no_sense_is_no_recovery) {
+  tcp::resolver names(context);
+  outcome result;
+  names.async_resolve(tcp::v4(), "nonsense.example.test", "80", result.handler());
+  context.run();
+  EXPECT_EQ(*result.ec, weft::error::no_recovery);
 }
 
 TEST_P(resolver, server_that_refuses_is_try_again) {
