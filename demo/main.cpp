@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <exception>
-#include <map>
+#include <string>
 
 #include "run.hpp"
 
@@ -14,26 +14,34 @@ int main(int argc, char** argv) {
       "Without a subcommand it serves and drives all three on each backend that the kernel\n"
       "allows, checks every byte that comes back, and closes with a table. Ports and paths are\n"
       "picked free. It ends with 1 if there was an error.");
-  const std::map<std::string, backend_kind> names{{"epoll", backend_kind::epoll},
-                                                  {"uring", backend_kind::uring}};
   unsigned connections = 64;
   double seconds = 2;
-  backend_kind backend = backend_kind::automatic;
+  std::string name;
   app.add_option("-c,--connections", connections, "Concurrent clients of each run")
       ->check(CLI::Range(1u, 5000u))
+      ->type_name("N")
       ->capture_default_str();
   app.add_option("-s,--seconds", seconds, "Time for each backend and protocol")
       ->check(CLI::Range(0.1, 3600.0))
+      ->type_name("S")
       ->capture_default_str();
-  app.add_option("-b,--backend", backend, "epoll or uring; default: each available one")
-      ->transform(CLI::CheckedTransformer(names, CLI::ignore_case));
+  app.add_option("-b,--backend", name, "epoll or uring; default: each available one")
+      ->check([](const std::string& s) {
+        return s == "epoll" || s == "uring" ? "" : s + " is neither epoll nor uring";
+      })
+      ->type_name("NAME");
 
   unsigned short port = 0;
   CLI::App* server =
       app.add_subcommand("serve", "Leave the echo servers up, for nc and the like, until Ctrl-C");
-  server->add_option("-p,--port", port, "TCP and UDP port; 0: any free one")->capture_default_str();
+  server->add_option("-p,--port", port, "TCP and UDP port; 0: any free one")
+      ->type_name("N")
+      ->capture_default_str();
   server->fallthrough();
   CLI11_PARSE(app, argc, argv);
+  const backend_kind backend = name == "epoll"   ? backend_kind::epoll
+                               : name == "uring" ? backend_kind::uring
+                                                 : backend_kind::automatic;
 
   try {
     if (*server) {
