@@ -83,6 +83,7 @@
 #include <weft/context/post.hpp>
 #include <weft/context/scheduler.hpp>
 #include <weft/context/scheduler_executor.hpp>
+#include <weft/context/strand.hpp>
 #include <weft/context/submission.hpp>
 #include <weft/context/system_context.hpp>
 #include <weft/context/thread_pool.hpp>
@@ -92,6 +93,7 @@
 #include <weft/io/basic_random_access_file.hpp>
 #include <weft/io/basic_readable_pipe.hpp>
 #include <weft/io/basic_serial_port.hpp>
+#include <weft/io/basic_signal_set.hpp>
 #include <weft/io/basic_stream_descriptor.hpp>
 #include <weft/io/basic_stream_file.hpp>
 #include <weft/io/basic_waitable_timer.hpp>
@@ -107,6 +109,8 @@
 #include <weft/io/buffered_stream_storage.hpp>
 #include <weft/io/buffered_write_stream.hpp>
 #include <weft/io/buffers_iterator.hpp>
+#include <weft/io/cancel_after.hpp>
+#include <weft/io/cancel_at.hpp>
 #include <weft/io/completion_condition.hpp>
 #include <weft/io/composed_transfer.hpp>
 #include <weft/io/connect_pipe.hpp>
@@ -138,12 +142,16 @@
 #include <weft/io/registered_buffer.hpp>
 #include <weft/io/serial_port.hpp>
 #include <weft/io/serial_port_base.hpp>
+#include <weft/io/signal_set.hpp>
+#include <weft/io/signal_set_base.hpp>
+#include <weft/io/signal_set_state.hpp>
 #include <weft/io/steady_timer.hpp>
 #include <weft/io/stream_descriptor.hpp>
 #include <weft/io/stream_file.hpp>
 #include <weft/io/stream_transfer.hpp>
 #include <weft/io/streambuf.hpp>
 #include <weft/io/system_timer.hpp>
+#include <weft/io/timeout.hpp>
 #include <weft/io/timer_clock.hpp>
 #include <weft/io/timer_core.hpp>
 #include <weft/io/transfer.hpp>
@@ -205,3 +213,4 @@
 #include <weft/net/udp_protocol.hpp>
 #include <weft/net/unicast.hpp>
 #include <weft/net/v6_only.hpp>
+#include <weft/net/zero_copy.hpp>

@@ -154,6 +154,13 @@ error_code descriptor_handle::make_non_blocking() noexcept {
   return {};
 }
 
+error_code descriptor_handle::check_offsets() const noexcept {
+  if (mode() == transfer_mode::file)
+    return {};
+  return ::lseek(native_handle(), 0, SEEK_CUR) < 0 && errno == ESPIPE ? errno_code(ESPIPE)
+                                                                      : error_code();
+}
+
 error_code descriptor_handle::wait(io_queue what) noexcept {
   const int fd = native_handle();
   if (fd < 0)

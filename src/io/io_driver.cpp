@@ -130,6 +130,7 @@ error_code io_driver::open(io_object& object, int fd, bool pollable) noexcept {
   object.misses = 0;
   object.hangup = false;
   object.shortage = false;
+  object.zero_copy_sends = 0;
   backend_->attach(object);
   open_objects_.fetch_add(1, std::memory_order_relaxed);
   return {};

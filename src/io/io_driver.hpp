@@ -79,6 +79,12 @@ class io_driver final : public execution_context::service, public driver {
   /// The kernel has answered an operation it had: `result` as io_kind::finish takes it.
   void answered(io_operation* op, int result, operation_queue& ready) noexcept;
 
+  /// The number of a send without copying on the operation's descriptor: how many came before it.
+  /// Object locked.
+  static std::uint32_t count_zero_copy(io_operation& op) noexcept {
+    return op.object_->zero_copy_sends++;
+  }
+
   // ---- driver
 
   void poll(std::int64_t timeout, operation_queue& ready) noexcept override;

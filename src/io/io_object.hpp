@@ -62,6 +62,7 @@ class io_object {
 
   bool ready[queue_count] = {};
   io_operation_list lists[queue_count];
+  std::uint32_t zero_copy_sends = 0;
 
   // After a shortage of descriptors: until when (steady nanoseconds) the reads are held back, or 0.
   std::int64_t held_until = 0;

@@ -88,6 +88,11 @@ class timer_core {
     return place->get();
   }
 
+  void attach() noexcept {
+    const std::lock_guard lock(mutex_);
+    ++references_;
+  }
+
   void detach() noexcept { release(std::unique_lock(mutex_)); }
 
   /// Gives the waits of a timer to one that is not attached yet, and attaches that.
@@ -106,12 +111,14 @@ class timer_core {
     from.next.store(&from, std::memory_order_relaxed);
   }
 
-  void start(wait_link& waits, wait_operation* op) noexcept {
+  bool start(wait_link& waits, wait_operation* op) noexcept {
     std::unique_lock lock(mutex_);
+    if (op->state_ == wait_operation::state::claimed)
+      return false;
     if (is_shut_down_) {
       lock.unlock();
       op->destroy();
-      return;
+      return true;
     }
     scheduler_work_started(*scheduler_);
     op->is_counted_ = true;
@@ -119,7 +126,7 @@ class timer_core {
     if (op->state_ == wait_operation::state::cancelled) {
       lock.unlock();
       scheduler_complete(*scheduler_, op);
-      return;
+      return true;
     }
     op->sequence_ = ++sequence_;
     link(op, waits);
@@ -133,7 +140,7 @@ class timer_core {
         op->state_ = wait_operation::state::due;
         lock.unlock();
         scheduler_complete(*scheduler_, op);
-        return;
+        return true;
       }
       if (wake_time(time_left(clock, op->expiry_)) < sleeps_until_.load(std::memory_order_relaxed))
         wakes = sleeps_until_.exchange(awake, std::memory_order_relaxed) != awake;
@@ -144,6 +151,7 @@ class timer_core {
     lock.unlock();
     if (wakes)
       wake_(wake_arg_);
+    return true;
   }
 
   std::size_t cancel(wait_link& waits, std::size_t limit) noexcept {
@@ -170,6 +178,26 @@ class timer_core {
         cancel_locked(op, completed);
     }
     complete(completed);
+  }
+
+  bool retract(wait_operation* op) noexcept {
+    std::unique_lock lock(mutex_);
+    switch (op->state_) {
+      case wait_operation::state::fresh: op->state_ = wait_operation::state::claimed; return false;
+      case wait_operation::state::due:
+        unlink(op);
+        op->state_ = wait_operation::state::cancelled;
+        return false;
+      case wait_operation::state::cancelled:
+      case wait_operation::state::claimed: return false;
+      case wait_operation::state::pending: break;
+    }
+    take_from_heap(op);
+    unlink(op);
+    op->state_ = wait_operation::state::claimed;
+    release(std::move(lock));
+    scheduler_work_finished(op->owner());
+    return true;
   }
 
   /// Takes a wait out of everyone's reach. Returns whether it was cancelled before.
@@ -298,6 +326,14 @@ void wait_operation::abandon() noexcept {
   core_->settle(this);
 }
 
+bool wait_operation::start(wait_link& waits) noexcept {
+  return core_->start(waits, this);
+}
+
+bool wait_operation::retract() noexcept {
+  return core_->retract(this);
+}
+
 void wait_operation::cancel() noexcept {
   core_->cancel(this);
 }
@@ -306,6 +342,14 @@ void wait_operation::cancel() noexcept {
 
 timer_state::timer_state(timer_service& service, const timer_clock& clock)
     : core_(&service.core()), scheduler_(&core_->owner()), queue_(core_->attach(clock)) {}
+
+timer_state::timer_state(const timer_state& other) noexcept
+    : core_(other.core_),
+      scheduler_(other.scheduler_),
+      queue_(other.queue_),
+      expiry_(other.expiry_) {
+  core_->attach();
+}
 
 timer_state::timer_state(timer_state&& other) noexcept
     : core_(other.core_),
@@ -331,10 +375,6 @@ timer_state& timer_state::operator=(timer_state&& other) noexcept {
 timer_state::~timer_state() {
   cancel();
   core_->detach();
-}
-
-void timer_state::start(wait_operation* op) noexcept {
-  core_->start(waits_, op);
 }
 
 bool timer_state::is_expired() const noexcept {

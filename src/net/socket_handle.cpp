@@ -170,6 +170,16 @@ error_code socket_handle::make_asynchronous() noexcept {
   return ec;
 }
 
+bool socket_handle::enable_zero_copy() noexcept {
+  if ((flags() & zero_copy_enabled) != 0)
+    return true;
+  const int on = 1;
+  if (!is_open() || ::setsockopt(native_handle(), SOL_SOCKET, SO_ZEROCOPY, &on, sizeof(on)) != 0)
+    return false;
+  set_flag(zero_copy_enabled, true);
+  return true;
+}
+
 void close_descriptor(int fd) noexcept {
   if (fd >= 0)
     ::close(fd);

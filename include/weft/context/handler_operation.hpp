@@ -63,12 +63,15 @@ class handler_operation final : public Base {
   }
 
   /// Ends an operation that finished inside its initiating function, by way of the immediate
-  /// executor of the handler.
+  /// executor of the handler, and from there in its own executor if it has one.
   static void complete_immediately(handler_operation* self, const IoExecutor& io_executor) {
     memory op(self, get_associated_allocator(self->handler_));
     auto executor = get_associated_immediate_executor(self->handler_, io_executor);
     const allocator_type allocator(get_associated_allocator(self->handler_));
-    executor_dispatch(executor, completion(std::move(op)), allocator);
+    if constexpr (requires { typename associated_executor<Handler, IoExecutor>::is_unassociated; })
+      executor_dispatch(executor, completion(std::move(op)), allocator);
+    else
+      executor_dispatch(executor, redispatch(std::move(op)), allocator);
   }
 
  private:
@@ -82,18 +85,31 @@ class handler_operation final : public Base {
     memory op_;
   };
 
+  class redispatch {
+   public:
+    explicit redispatch(memory op) noexcept : op_(std::move(op)) {}
+    redispatch(redispatch&&) noexcept = default;
+    void operator()() { dispatch(std::move(op_)); }
+
+   private:
+    memory op_;
+  };
+
+  static void dispatch(memory op) {
+    const allocator_type allocator(get_associated_allocator(op->handler_));
+    auto work(std::move(op->work_));
+    executor_dispatch(work.get_executor(), completion(std::move(op)), allocator);
+  }
+
   static void complete(operation* base, operation::action what) {
     auto* self = static_cast<handler_operation*>(base);
     memory op(self, get_associated_allocator(self->handler_));
     if (what == operation::action::destroy)
       return;
-    if (native_scheduler(self->work_.get_executor()) == &self->owner()) {
+    if (native_scheduler(self->work_.get_executor()) == &self->owner())
       finish(std::move(op));
-    } else {
-      const allocator_type allocator(get_associated_allocator(self->handler_));
-      auto work(std::move(self->work_));
-      executor_dispatch(work.get_executor(), completion(std::move(op)), allocator);
-    }
+    else
+      dispatch(std::move(op));
   }
 
   static void finish(memory op) {

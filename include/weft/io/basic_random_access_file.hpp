@@ -138,8 +138,12 @@ class basic_random_access_file : public basic_file<Executor> {
     template <class Handler, class Sequence>
     void operator()(Handler&& handler, std::uint64_t offset, const Sequence& buffers) const {
       detail::with_handler(std::forward<Handler>(handler), [&](auto& h) {
-        detail::start_io<Operation<Sequence>>(self_->handle(), h, get_executor(), buffers,
-                                              detail::transfer_mode::file_at, offset);
+        detail::descriptor_handle& io = self_->handle();
+        if (const error_code ec = io.check_offsets())
+          detail::complete_now(io.owner(), h, get_executor(), ec, std::size_t(0));
+        else
+          detail::start_io<Operation<Sequence>>(io, h, get_executor(), buffers,
+                                                detail::transfer_mode::file_at, offset);
       });
     }
 

@@ -15,6 +15,18 @@
 
 namespace WEFT_NAMESPACE {
 
+namespace detail {
+
+class timer_access {
+ public:
+  template <class Timer>
+  static timer_state& state(Timer& timer) noexcept {
+    return timer.state_;
+  }
+};
+
+}  // namespace detail
+
 /// Waits until a time point of `Clock`, or for a while: blocking, or asynchronously.
 ///
 ///     steady_timer timer(context, std::chrono::seconds(5));
@@ -186,6 +198,7 @@ class basic_waitable_timer {
  private:
   template <class, class, class>
   friend class basic_waitable_timer;
+  friend class detail::timer_access;
 
   class initiate_async_wait {
    public:

@@ -54,6 +54,10 @@ class WEFT_API descriptor_handle : public io_handle {
   /// or not open for that.
   error_code make_asynchronous(io_queue what) noexcept;
 
+  /// Fails with ESPIPE if the descriptor has no offsets, as a pipe; io_uring would not notice. A
+  /// closed one passes: its operations report that.
+  error_code check_offsets() const noexcept;
+
   // ---- calls that block, unless the user has set non_blocking; then would_block
 
   error_code wait(io_queue what) noexcept;

@@ -95,7 +95,7 @@ class io_canceller {
 /// Whether the handler asks for an immediate completion by an executor of its own.
 template <class Handler, class IoExecutor>
 inline constexpr bool has_immediate_executor =
-    requires { typename Handler::immediate_executor_type; };
+    !requires { typename associated_immediate_executor<Handler, IoExecutor>::is_unassociated; };
 
 /// Starts `Base` on `io` for `handler`: `void (results of Base...)` is called as the handler's
 /// associations ask. `args` construct Base after (function, scheduler).

@@ -69,6 +69,30 @@ constexpr TimePoint saturated_add(const TimePoint& t, const typename TimePoint::
   return t + d;
 }
 
+/// A duration in the unit of `Clock`, rounded up; the longest or shortest one if it is out of
+/// range.
+template <class Clock, class Rep, class Period>
+constexpr typename Clock::duration to_duration(const std::chrono::duration<Rep, Period>& d) {
+  using duration = typename Clock::duration;
+  if constexpr (std::is_convertible_v<std::chrono::duration<Rep, Period>, duration> &&
+                std::is_integral_v<Rep>) {
+    using limit = std::chrono::duration<long double>;
+    if (limit(d) >= limit((duration::max)()))
+      return (duration::max)();
+    if (limit(d) <= limit((duration::min)()))
+      return (duration::min)();
+    return d;
+  } else {
+    return saturated_duration<duration>(saturated_nanoseconds<rounding::up>(d));
+  }
+}
+
+template <class Clock, class Duration>
+constexpr typename Clock::time_point to_time_point(
+    const std::chrono::time_point<Clock, Duration>& t) {
+  return typename Clock::time_point(to_duration<Clock>(t.time_since_epoch()));
+}
+
 /// A clock as the timers see it, in nanoseconds since its epoch. One constant per clock and traits,
 /// known by its address. The functions are called with the timers' lock held.
 struct timer_clock {

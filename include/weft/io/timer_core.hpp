@@ -44,7 +44,7 @@ struct wait_link {
 ///   cancelled pending, due -> cancelled    queued; in neither: it reports operation_aborted due,
 ///   cancelled -> claimed    about to call its handler: nothing reaches it any more
 /// Due and cancelled waits are the scheduler's, or an executor's; pending ones the heap's.
-class WEFT_API wait_operation : public operation, private wait_link {
+class WEFT_API wait_operation : public operation, protected wait_link {
  public:
   /// The scheduler whose threads complete the wait.
   scheduler& owner() const noexcept { return *scheduler_; }
@@ -59,6 +59,15 @@ class WEFT_API wait_operation : public operation, private wait_link {
   void cancel() noexcept;
 
  protected:
+  /// Starts the wait as the last of the list `waits`. Returns false, and does nothing, if it was
+  /// retracted before.
+  bool start(wait_link& waits) noexcept;
+
+  /// Takes the wait back if it is pending: true, and it will never complete. One that has not been
+  /// started never will be; one that is queued completes as cancelled. Any thread, while the
+  /// timer_core lives.
+  bool retract() noexcept;
+
   wait_operation(function f, const timer_state& timer) noexcept;
   ~wait_operation() {
     if (state_ != state::claimed)
@@ -68,6 +77,7 @@ class WEFT_API wait_operation : public operation, private wait_link {
  private:
   friend class timer_core;
   friend class timer_heap;
+  friend class timer_state;
 
   enum class state : std::uint8_t { fresh, pending, due, cancelled, claimed };
 
@@ -96,6 +106,9 @@ class WEFT_API timer_state {
  public:
   timer_state(timer_service& service, const timer_clock& clock);
 
+  /// A timer of the same clock and expiry.
+  explicit timer_state(const timer_state& other) noexcept;
+
   /// Takes over the waits and the expiry of `other`, which is left without either.
   timer_state(timer_state&& other) noexcept;
   timer_state& operator=(timer_state&& other) noexcept;
@@ -119,7 +132,10 @@ class WEFT_API timer_state {
 
   /// Starts a wait that was made for the timer as it is. It completes exactly once, never inside
   /// this call.
-  void start(wait_operation* op) noexcept;
+  void start(wait_operation* op) noexcept { op->start(waits_); }
+
+  /// The list of the waits.
+  wait_link& waits() noexcept { return waits_; }
 
   /// Whether a wait that is started now is due.
   bool is_expired() const noexcept;

@@ -57,6 +57,8 @@ class WEFT_API socket_handle : public io_handle {
   error_code native_non_blocking(bool mode) noexcept;
   /// Lets connect and accept be performed asynchronously.
   error_code make_asynchronous() noexcept;
+  /// Whether the socket can send without copying: SO_ZEROCOPY, set once.
+  bool enable_zero_copy() noexcept;
   bool reports_aborted_connections() const noexcept { return (flags() & report_aborted) != 0; }
 
   // ---- calls that block unless the user has set non_blocking; then would_block
@@ -75,6 +77,7 @@ class WEFT_API socket_handle : public io_handle {
     native_by_user = 2,     // O_NONBLOCK, as the user set it or handed it in
     native_by_library = 4,  // O_NONBLOCK, for asynchronous operations
     report_aborted = 8,
+    zero_copy_enabled = 16,
   };
 
   error_code set_native(bool mode) const noexcept;

@@ -16,7 +16,6 @@
 
 #include <weft/async/cancellation_signal.hpp>
 #include <weft/base/error.hpp>
-#include <weft/context/thread_pool.hpp>
 #include <weft/io/buffer.hpp>
 #include <weft/io/readable_pipe.hpp>
 #include <weft/io/writable_pipe.hpp>

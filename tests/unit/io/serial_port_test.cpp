@@ -13,7 +13,6 @@
 #include <vector>
 
 #include <weft/base/error.hpp>
-#include <weft/context/thread_pool.hpp>
 #include <weft/io/buffer.hpp>
 #include <weft/io/stream_descriptor.hpp>
 
