@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 
+#include <weft/base/chrono.hpp>
 #include <weft/base/config.hpp>
-
-namespace WEFT_NAMESPACE {
-/// Asio's documentation writes `asio::chrono::seconds`.
-namespace chrono = std::chrono;
-}  // namespace WEFT_NAMESPACE
 
 namespace WEFT_NAMESPACE::detail {
 

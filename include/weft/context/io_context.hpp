@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <memory>
 
+#include <weft/base/chrono.hpp>
 #include <weft/context/backend_kind.hpp>
 #include <weft/context/scheduler_executor.hpp>
 #include <weft/execution/execution_context.hpp>
