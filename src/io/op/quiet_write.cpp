@@ -39,6 +39,10 @@ ssize_t quiet_write(int fd, const io_vector* vectors, std::size_t count) noexcep
       return n;
     // Some devices take no flags: an eventfd, for one.
   }
+  return masked_write(fd, vectors, count);
+}
+
+ssize_t masked_write(int fd, const io_vector* vectors, std::size_t count) noexcept {
   pipe_signal_guard guard;
   const ssize_t n = ::writev(fd, native(vectors), static_cast<int>(count));
   if (n < 0 && errno == EPIPE)

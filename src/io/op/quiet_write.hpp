@@ -12,6 +12,9 @@ namespace WEFT_NAMESPACE::detail {
 /// writev(2) that never raises SIGPIPE and leaves the process's disposition, and a SIGPIPE that was
 /// pending before, alone. -1 and errno on error, EINTR among them. One system call since Linux
 /// 6.18, four before.
-ssize_t quiet_write(int fd, const io_vector* vectors, std::size_t count) noexcept;
+WEFT_API ssize_t quiet_write(int fd, const io_vector* vectors, std::size_t count) noexcept;
+
+/// How it is done where the kernel cannot: with SIGPIPE blocked in the calling thread meanwhile.
+WEFT_API ssize_t masked_write(int fd, const io_vector* vectors, std::size_t count) noexcept;
 
 }  // namespace WEFT_NAMESPACE::detail

@@ -9,12 +9,14 @@
 
 #include <atomic>
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <weft/async/cancellation_signal.hpp>
+#include <weft/async/use_future.hpp>
 #include <weft/base/error.hpp>
 #include <weft/context/thread_pool.hpp>
 #include <weft/io/buffer.hpp>
@@ -141,12 +143,16 @@ TEST_P(fs_test, open_reports_what_is_wrong) {
 
 TEST_P(fs_test, open_reports_the_descriptor_limit) {
   const std::string path = directory.file("f", "abc");
-  stream_file file(context);
+  const auto open = [&](stream_file& file) {
+    return run([&](auto h) { fs::async_open(file, path, stream_file::read_only, h); });
+  };
+  stream_file before_limit(context), file(context);
+  EXPECT_FALSE(open(before_limit));
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   const rlimit none{0, before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
-  const error_code ec = run([&](auto h) { fs::async_open(file, path, stream_file::read_only, h); });
+  const error_code ec = open(file);
   ::setrlimit(RLIMIT_NOFILE, &before);
   EXPECT_EQ(ec, weft::error::no_descriptors);
   EXPECT_FALSE(file.is_open());
@@ -411,6 +417,37 @@ TEST_P(fs_test, an_executor_stands_for_its_context) {
   const weft::any_io_executor any = context.get_executor();
   EXPECT_FALSE(run([&](auto h) { fs::async_rmdir(any, directory / "d", h); }));
   EXPECT_FALSE(exists("d"));
+}
+
+TEST_P(fs_test, tokens_of_other_kinds_are_accepted) {
+  auto deferred = fs::async_mkdir(context, directory / "d");
+  EXPECT_FALSE(exists("d"));
+  EXPECT_FALSE(run([&](auto h) { std::move(deferred)(h); }));
+  EXPECT_TRUE(exists("d"));
+
+  std::future<stream_file> file = fs::async_open<stream_file>(
+      context, directory / "f", stream_file::read_write | stream_file::create, weft::use_future);
+  context.restart();
+  context.run();
+  stream_file f = file.get();
+  std::future<std::size_t> written = f.async_write_some(weft::buffer("abc", 3), weft::use_future);
+  std::future<fs::file_status> status_later = fs::async_stat(f, weft::use_future);
+  std::future<void> gone = fs::async_unlink(context, directory / "none", weft::use_future);
+  context.restart();
+  context.run();
+  EXPECT_EQ(written.get(), 3u);
+  EXPECT_EQ(status_later.get().size, 3u);
+  EXPECT_THROW(gone.get(), weft::system_error);
+}
+
+TEST_P(fs_test, handlers_that_can_only_be_moved_are_enough) {
+  bool called = false;
+  fs::async_stat(context, directory / "",
+                 [p = std::make_unique<int>(7), &called](error_code ec, fs::file_status s) {
+                   called = !ec && s.is_directory() && *p == 7;
+                 });
+  context.run();
+  EXPECT_TRUE(called);
 }
 
 TEST_P(fs_test, a_thread_pool_works_too) {
