@@ -80,6 +80,7 @@
 #include <weft/context/dispatch.hpp>
 #include <weft/context/handler_operation.hpp>
 #include <weft/context/io_context.hpp>
+#include <weft/context/io_context_strand.hpp>
 #include <weft/context/native_scheduler.hpp>
 #include <weft/context/post.hpp>
 #include <weft/context/scheduler.hpp>
