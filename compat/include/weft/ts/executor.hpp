@@ -10,6 +10,7 @@
 #include <weft/context/defer.hpp>
 #include <weft/context/dispatch.hpp>
 #include <weft/context/post.hpp>
+#include <weft/context/strand.hpp>
 #include <weft/context/system_context.hpp>
 #include <weft/context/thread_pool.hpp>
 #include <weft/execution/execution_context.hpp>
