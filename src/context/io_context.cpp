@@ -2,6 +2,7 @@
 #include <weft/context/io_context.hpp>
 
 #include <weft/base/error.hpp>
+#include <weft/execution/config.hpp>
 
 #include "context/scheduler/choose_backend.hpp"
 #include "context/scheduler/scheduler.hpp"
@@ -28,7 +29,10 @@ detail::scheduler& io_context::make_scheduler(const io_context_options& options)
   detail::scheduler_options wanted;
   wanted.concurrency_hint = options.concurrency_hint;
   wanted.single_thread = options.single_thread;
-  wanted.backend = detail::choose_backend(options.backend);
+  const config configured(*this);
+  if (wanted.concurrency_hint < 0)
+    wanted.concurrency_hint = configured.get("scheduler", "concurrency_hint", -1);
+  wanted.backend = detail::choose_backend(options.backend, configured.get("backend", "kind", ""));
   return make_service<detail::scheduler>(*this, wanted);
 }
 

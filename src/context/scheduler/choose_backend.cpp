@@ -9,21 +9,26 @@
 namespace WEFT_NAMESPACE::detail {
 namespace {
 
-backend_kind from_environment() {
-  const char* value = std::getenv("WEFT_BACKEND");
-  const std::string_view name = value ? value : "";
+backend_kind from_name(std::string_view name, const char* where) {
   if (name.empty() || name == "automatic")
     return backend_kind::automatic;
   if (name == "epoll")
     return backend_kind::epoll;
   if (name == "uring")
     return backend_kind::uring;
-  throw_error(make_error_code(error::invalid_argument), "WEFT_BACKEND: not epoll or uring");
+  throw_error(make_error_code(error::invalid_argument), where);
+}
+
+backend_kind from_environment() {
+  const char* value = std::getenv("WEFT_BACKEND");
+  return from_name(value ? value : "", "WEFT_BACKEND: not epoll or uring");
 }
 
 }  // namespace
 
-backend_kind choose_backend(backend_kind asked) {
+backend_kind choose_backend(backend_kind asked, std::string_view configured) {
+  if (asked == backend_kind::automatic)
+    asked = from_name(configured, "backend.kind: not epoll or uring");
   if (asked == backend_kind::automatic)
     asked = from_environment();
   if (asked == backend_kind::automatic)
