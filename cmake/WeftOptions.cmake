@@ -20,7 +20,8 @@ endif()
 
 # The whole program has to be instrumented alike, so these are set for the directory, not a target.
 if(WEFT_SANITIZE STREQUAL "address")
-  set(weft_sanitizer -fsanitize=address,undefined -fno-sanitize-recover=all)
+  # The check of vtable pointers opens a pipe, and misjudges them where a test has left it none.
+  set(weft_sanitizer -fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=all)
 elseif(WEFT_SANITIZE STREQUAL "thread")
   set(weft_sanitizer -fsanitize=thread)
 elseif(WEFT_SANITIZE)

@@ -360,7 +360,6 @@ TEST_P(acceptor, accept_after_a_shortage_waits_until_a_descriptor_is_closed) {
   tcp::socket client(context), spare(context, tcp::v4());
   client.connect(a.local_endpoint());
   outcome<error_code, tcp::socket> failed, accepted;
-  // The thread begins and ends outside of the limit: under it sanitizers cannot check its memory.
   std::atomic<int> phase{0};
   std::thread closer([&] {
     phase.wait(0);
