@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include <weft/async/bind_executor.hpp>
+#include <weft/context/strand.hpp>
 #include <weft/execution/inline_executor.hpp>
 #include <weft/net/generic_protocol.hpp>
 #include <weft/net/socket_base.hpp>
@@ -665,6 +667,45 @@ TEST_P(stream_socket, immediate_executor_runs_what_finished_at_once) {
   a.async_write_some(buffer("now", 3), handler{&written});
   EXPECT_TRUE(written.done());
   EXPECT_EQ(written.bytes(), 3u);
+}
+
+TEST_P(stream_socket, handler_runs_in_the_context_of_its_associated_executor) {
+  auto [a, b] = tcp_pair();
+  weft::io_context other;
+  transfer received;
+  std::string got(8, '\0');
+  b.async_read_some(buffer(got), weft::bind_executor(other, received.handler()));
+  a.write_some(buffer("there", 5));
+  run();
+  EXPECT_EQ(received.calls, 0);
+  other.run();
+  EXPECT_EQ(received.bytes(), 5u);
+}
+
+TEST_P(stream_socket, socket_on_a_strand_never_runs_two_handlers_at_once) {
+  using strand_type = weft::strand<weft::io_context::executor_type>;
+  using socket_type = tcp::socket::rebind_executor<strand_type>::other;
+  auto [a, client] = tcp_pair();
+  socket_type s(weft::make_strand(context), tcp::v4(), a.release());
+  std::atomic<int> inside{0};
+  int handled = 0;  // guarded by the strand
+  std::array<char, 4> bytes{};
+  const auto count = [&](auto&&...) {
+    EXPECT_EQ(++inside, 1);
+    ++handled;
+    --inside;
+  };
+  for (std::size_t i = 0; i != 100; ++i) {
+    s.async_read_some(buffer(&bytes[i % 2], 1), count);
+    s.async_write_some(buffer(&bytes[2 + i % 2], 1), count);
+    s.async_wait(socket_type::wait_write, count);
+  }
+  client.write_some(buffer(std::string(100, 'x')));
+  context.restart();
+  std::thread helper([&] { context.run(); });
+  context.run();
+  helper.join();
+  EXPECT_EQ(handled, 300);
 }
 
 TEST_P(stream_socket, options_are_read_as_they_were_set) {

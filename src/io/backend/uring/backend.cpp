@@ -187,8 +187,7 @@ class uring_backend final : public backend {
   // see the kernel (ThreadSanitizer): the store (release), under submit_mutex_, pairs with the load
   // (acquire) of whoever has seen the answer.
   void note_submission() noexcept {
-    submissions_.store(submissions_.load(std::memory_order_relaxed) + 1,
-                       std::memory_order_release);
+    submissions_.store(submissions_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
 
   void flush_unless_alone() noexcept {
