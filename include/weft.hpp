@@ -137,6 +137,11 @@
 #include <weft/io/io_operation.hpp>
 #include <weft/io/is_buffered.hpp>
 #include <weft/io/match_condition.hpp>
+#include <weft/io/process.hpp>
+#include <weft/io/process/basic_child.hpp>
+#include <weft/io/process/child_state.hpp>
+#include <weft/io/process/exit_status.hpp>
+#include <weft/io/process/spawn_options.hpp>
 #include <weft/io/random_access_file.hpp>
 #include <weft/io/read.hpp>
 #include <weft/io/read_at.hpp>
