@@ -133,7 +133,7 @@ def sends_reference_counted(program, _):
         expect(len(receive(client)) > 10, "nothing was sent")
 
 
-def sends_to_who_connects(program, work):
+def sends_to_who_connects(program, work, something=True):
     """Waits for a connection at the port in its source, sends lines, and ends; several times."""
     port = int((work / "port").read_text())
     with subprocess.Popen([program], stdout=subprocess.PIPE, text=True) as process:
@@ -146,8 +146,13 @@ def sends_to_who_connects(program, work):
                     received += receive(client)
             time.sleep(0.01)
         output = process.stdout.read()
-    expect(received, "nothing was sent")
-    expect(process.returncode == 0 and "Error" not in output, f"it printed: {output}")
+    expect(process.returncode == 0, f"status {process.returncode}")
+    expect(bool(received) == something, f"received {received!r}")
+    expect(("Error" in output) != something, f"it printed: {output}")
+
+
+def refuses_to_send_nothing(program, work):
+    sends_to_who_connects(program, work, something=False)
 
 
 @contextlib.contextmanager
@@ -244,7 +249,8 @@ RUNS = [
     (r"cpp../local/fd_passing_stream_server", passes_a_descriptor),
     (r"cpp../local/(stream|iostream)_client", client_of_local_echo),
     (r"cpp../timeouts/blocking_(token_)?tcp_client", times_a_line),
-    (r"cpp../operations/composed_[1-8]", sends_to_who_connects),
+    (r"cpp../operations/composed_4", refuses_to_send_nothing),
+    (r"cpp../operations/composed_\d", sends_to_who_connects),
     (r"cpp../operations/.*callback_wrapper", prints("Hello ann.*Hello bob", text="ann\nbob\n")),
     (r"cpp../executors/actor", prints(r"^\Z")),
     (r"cpp../executors/async_1", prints("Line: a line", text="a line\n")),

@@ -94,6 +94,9 @@ class future_handler<void, Allocator> : public future_handler_base<Allocator> {
 
   void operator()() { promise_.set_value(); }
 
+  /// Also takes what converts to an error_code: a value of an error enum.
+  void operator()(error_code ec) { operator()<error_code>(ec); }
+
   template <disposition First>
   void operator()(First first) {
     if (first != no_error)

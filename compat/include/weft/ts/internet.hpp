@@ -7,6 +7,7 @@
 #include <weft/net/address_v4.hpp>
 #include <weft/net/address_v6.hpp>
 #include <weft/net/bad_address_cast.hpp>
+#include <weft/net/basic_socket_iostream.hpp>
 #include <weft/net/host_name.hpp>
 #include <weft/net/multicast.hpp>
 #include <weft/net/network_v4.hpp>
