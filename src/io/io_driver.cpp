@@ -73,6 +73,8 @@ void io_driver::notify_fork(execution_context::fork_event event) {
 /// In the child of a fork: what the kernel had for the parent is submitted anew.
 void io_driver::begin_again(io_object& object, operation_queue& ready) noexcept {
   object.submitted = 0;
+  if (&object == &anonymous_)
+    anonymous_submitted_.store(0, std::memory_order_relaxed);
   if (&object != &anonymous_)
     backend_->attach(object);
   for (int i = 0; i != io_object::queue_count; ++i) {
@@ -83,6 +85,13 @@ void io_driver::begin_again(io_object& object, operation_queue& ready) noexcept 
       if (op->state_ == io_operation::state::submitted && !op->pooled_) {
         op->state_ = io_operation::state::queued;
         op->polled_ = false;
+        if (op->cancelled_) {
+          op->fail(ECANCELED);
+          object.list(queue).erase(op);
+          op->state_ = io_operation::state::finished;
+          ready.push(op);
+          continue;
+        }
         if (queue == io_queue::concurrent)
           submit(object, op, ready);
       }
@@ -121,7 +130,7 @@ void io_driver::recycle(io_object* object) noexcept {
 
 error_code io_driver::open(io_object& object, int fd, bool pollable) noexcept {
   const object_lock lock(object.mutex);
-  if (!object.closed)
+  if (!object.closed || object.closing.load(std::memory_order_relaxed))
     return make_error_code(error::already_open);
   object.closed = false;
   object.fd.store(fd, std::memory_order_relaxed);
@@ -145,14 +154,18 @@ int io_driver::release(io_object& object) noexcept {
 
 int io_driver::release(io_object& object, operation_queue& ready) noexcept {
   object_lock lock(object.mutex);
-  if (object.closed)
+  if (object.closed) {
+    lock.unlock();
+    object.closing.wait(true, std::memory_order_acquire);  // another thread is at it
     return -1;
+  }
   object.closed = true;
+  object.closing.store(true, std::memory_order_relaxed);
   object.held_until = 0;
   withdraw_all(object, ready);
   if (object.submitted != 0) {
     lock.unlock();
-    backend_->settle(object, ready);
+    backend_->settle(object);
     lock.lock();
   }
   if (object.pooled.load(std::memory_order_relaxed) != 0) {
@@ -161,11 +174,15 @@ int io_driver::release(io_object& object, operation_queue& ready) noexcept {
       object.pooled.wait(n, std::memory_order_acquire);
     lock.lock();
   }
-  if (&object == &anonymous_)
-    return -1;
-  backend_->detach(object);
-  open_objects_.fetch_sub(1, std::memory_order_relaxed);
-  return object.fd.exchange(-1, std::memory_order_relaxed);
+  int fd = -1;
+  if (&object != &anonymous_) {
+    backend_->detach(object);
+    open_objects_.fetch_sub(1, std::memory_order_relaxed);
+    fd = object.fd.exchange(-1, std::memory_order_relaxed);
+  }
+  object.closing.store(false, std::memory_order_release);
+  object.closing.notify_all();
+  return fd;
 }
 
 // ---- operations. Those below that return an operation want it handed to the pool, unlocked.
@@ -254,6 +271,8 @@ io_operation* io_driver::submit(io_object& object, io_operation* op,
       op->state_ = io_operation::state::submitted;
       op->pooled_ = false;
       ++object.submitted;
+      if (&object == &anonymous_)
+        anonymous_submitted_.fetch_add(1, std::memory_order_relaxed);
       return nullptr;
     case submission::pool:
       op->state_ = io_operation::state::submitted;
@@ -292,6 +311,8 @@ void io_driver::answered(io_operation* op, int result, operation_queue& ready) n
   {
     const object_lock lock(object.mutex);
     --object.submitted;
+    if (&object == &anonymous_)
+      anonymous_submitted_.fetch_sub(1, std::memory_order_relaxed);
     op->state_ = io_operation::state::queued;
     io_status status = io_status::again;
     if (result == -ECANCELED) {
@@ -357,7 +378,7 @@ io_operation* io_driver::withdraw(io_object& object, io_operation* op,
       if (asked)
         return nullptr;
       if (!op->pooled_) {
-        backend_->withdraw(op);
+        op->cancelled_ = backend_->withdraw(op);
         return nullptr;
       }
       if (!pool_.cancel(op))
@@ -487,7 +508,8 @@ void io_driver::poll(std::int64_t timeout, operation_queue& ready) noexcept {
 }
 
 bool io_driver::quiet() const noexcept {
-  return open_objects_.load(std::memory_order_relaxed) == 0 && timers_.empty();
+  return open_objects_.load(std::memory_order_relaxed) == 0 &&
+         anonymous_submitted_.load(std::memory_order_relaxed) == 0 && timers_.empty();
 }
 
 io_driver& use_io_driver(execution_context& context) {

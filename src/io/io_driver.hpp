@@ -131,6 +131,7 @@ class io_driver final : public execution_context::service, public driver {
   io_object* spare_ = nullptr;    // closed ones, to be used again
 
   std::atomic<unsigned> open_objects_{0};
+  std::atomic<unsigned> anonymous_submitted_{0};  // operations of anonymous_ that the kernel has
   // Objects whose operations are held back. Who adds one and then looks at closes_, and who counts
   // a close and then looks at held_: one of them sees the other (sequentially consistent), and
   // wakes the poller.

@@ -58,7 +58,8 @@ class io_object {
   unsigned submitted = 0;           // operations that the kernel has
   std::atomic<unsigned> pooled{0};  // operations that a helper has; written under the mutex
   bool closed = true;
-  bool pollable = true;  // false: regular files; their operations block
+  std::atomic<bool> closing{false};  // closed, but not yet given back; written under the mutex
+  bool pollable = true;              // false: regular files; their operations block
 
   bool ready[queue_count] = {};
   io_operation_list lists[queue_count];

@@ -174,7 +174,8 @@ class timer_core {
       const std::lock_guard lock(mutex_);
       if (op->state_ == wait_operation::state::fresh)
         op->state_ = wait_operation::state::cancelled;
-      else if (op->state_ != wait_operation::state::cancelled)
+      else if (op->state_ == wait_operation::state::pending ||
+               op->state_ == wait_operation::state::due)
         cancel_locked(op, completed);
     }
     complete(completed);

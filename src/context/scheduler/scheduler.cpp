@@ -41,7 +41,9 @@ scheduler::scheduler(execution_context& context, const scheduler_options& option
   }
 }
 
-scheduler::~scheduler() { stop_own_thread(); }
+scheduler::~scheduler() {
+  stop_own_thread();
+}
 
 void scheduler::stop_own_thread() noexcept {
   if (own_thread_.joinable()) {
@@ -140,7 +142,9 @@ bool scheduler::own(worker& w) noexcept {
   return false;
 }
 
-void scheduler::disown(worker& w) noexcept { w.busy_.store(false, std::memory_order_release); }
+void scheduler::disown(worker& w) noexcept {
+  w.busy_.store(false, std::memory_order_release);
+}
 
 bool scheduler::alone() const noexcept {
   const worker* w = worker::current(*this);
@@ -185,22 +189,24 @@ void scheduler::push(worker* w, operation* op) noexcept {
     disown(*w);
     return;
   }
-  if (!w)
-    check_thread();
   inbox_.push(op);
   wake_if_idle();
 }
 
 void scheduler::post(operation* op) noexcept {
   worker* w = worker::current(*this);
-  if (w)
+  if (w) {
     ++w->work_;
-  else
+  } else {
+    check_thread();
     outstanding_.fetch_add(1, std::memory_order_relaxed);
+  }
   push(w, op);
 }
 
-void scheduler::complete(operation* op) noexcept { push(worker::current(*this), op); }
+void scheduler::complete(operation* op) noexcept {
+  push(worker::current(*this), op);
+}
 
 void scheduler::complete(operation_queue& ops) noexcept {
   worker* w = worker::current(*this);
@@ -272,6 +278,7 @@ bool scheduler::idle(worker& w, wait mode, clock::time_point deadline) noexcept 
     return false;
   }
   bool again = true;
+  w.settled_ = true;
   if (driver_ && !polling_) {
     poll(w, mode, deadline, l);
     again = mode == wait::yes || !nothing_queued();
@@ -280,6 +287,7 @@ bool scheduler::idle(worker& w, wait mode, clock::time_point deadline) noexcept 
   } else {
     again = !nothing_queued();
   }
+  w.settled_ = false;
   outstanding_.fetch_add(credit, std::memory_order_relaxed);
   return again;
 }
@@ -300,8 +308,9 @@ void scheduler::poll(worker& w, wait mode, clock::time_point deadline, lock& l) 
   }
   polling_ = true;
   operation_queue ready;
+  driver* const source = driver_;
   l.unlock();
-  driver_->poll(timeout, ready);
+  source->poll(timeout, ready);
   l.lock();
   polling_ = false;
   if (mode == wait::yes && poller_asleep_) {
@@ -382,6 +391,8 @@ void scheduler::stop() noexcept {
 
 void scheduler::set_driver(driver* driver) noexcept {
   lock l(mutex_);
+  if (driver_ == driver)
+    return;
   driver_ = driver;
   if (parked_)
     unpark();  // it becomes the poller
@@ -400,7 +411,8 @@ void scheduler::notify_fork(execution_context::fork_event event) {
     if (here) {
       link = &w->next_;
     } else {
-      outstanding_.fetch_add(w->work_ - credit, std::memory_order_relaxed);
+      if (!w->settled_)
+        outstanding_.fetch_add(w->work_ - credit, std::memory_order_relaxed);
       *link = w->next_;
     }
   }
@@ -429,10 +441,18 @@ std::size_t scheduler::run_single(wait mode, clock::time_point deadline) {
   return run_one(here.w, mode, deadline) ? 1 : 0;
 }
 
-std::size_t scheduler::run() { return run_all(wait::yes, no_deadline); }
-std::size_t scheduler::run_one() { return run_single(wait::yes, no_deadline); }
-std::size_t scheduler::poll() { return run_all(wait::no, no_deadline); }
-std::size_t scheduler::poll_one() { return run_single(wait::no, no_deadline); }
+std::size_t scheduler::run() {
+  return run_all(wait::yes, no_deadline);
+}
+std::size_t scheduler::run_one() {
+  return run_single(wait::yes, no_deadline);
+}
+std::size_t scheduler::poll() {
+  return run_all(wait::no, no_deadline);
+}
+std::size_t scheduler::poll_one() {
+  return run_single(wait::no, no_deadline);
+}
 std::size_t scheduler::run_one_until(clock::time_point deadline) {
   return run_single(wait::yes, deadline);
 }
@@ -442,12 +462,24 @@ std::size_t scheduler::run_until(clock::time_point deadline) {
 
 // ---- what the templates see
 
-scheduler& use_scheduler(execution_context& context) { return use_service<scheduler>(context); }
-void scheduler_post(scheduler& s, operation* op) noexcept { s.post(op); }
-void scheduler_complete(scheduler& s, operation* op) noexcept { s.complete(op); }
-void scheduler_complete(scheduler& s, operation_queue& ops) noexcept { s.complete(ops); }
-void scheduler_work_started(scheduler& s) noexcept { s.work_started(); }
-void scheduler_work_finished(scheduler& s) noexcept { s.work_finished(); }
+scheduler& use_scheduler(execution_context& context) {
+  return use_service<scheduler>(context);
+}
+void scheduler_post(scheduler& s, operation* op) noexcept {
+  s.post(op);
+}
+void scheduler_complete(scheduler& s, operation* op) noexcept {
+  s.complete(op);
+}
+void scheduler_complete(scheduler& s, operation_queue& ops) noexcept {
+  s.complete(ops);
+}
+void scheduler_work_started(scheduler& s) noexcept {
+  s.work_started();
+}
+void scheduler_work_finished(scheduler& s) noexcept {
+  s.work_finished();
+}
 bool scheduler_running_in_this_thread(const scheduler& s) noexcept {
   return worker::current(s) != nullptr;
 }

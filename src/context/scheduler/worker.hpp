@@ -44,6 +44,7 @@ class worker {
   worker* next_ = nullptr;         // in the list of all workers
   worker* next_parked_ = nullptr;  // in the list of parked ones
   bool notified_ = false;
+  bool settled_ = false;  // its credit and work_ are given back: it looks for events or sleeps
   std::condition_variable wakeup_;
 };
 

@@ -37,14 +37,16 @@ class backend {
   /// Brings the first operation of a queue (or any of `concurrent`) on its way. Object locked.
   virtual submission submit(io_object& object, io_operation* op) noexcept = 0;
 
-  /// Asks the kernel to give back an operation it has; its completion follows. Object locked.
-  virtual void withdraw(io_operation* op) noexcept = 0;
+  /// Asks the kernel to give back an operation it has; its completion follows. False: it could not
+  /// be asked now. Object locked.
+  virtual bool withdraw(io_operation* op) noexcept = 0;
 
   /// Called after every operation of a closing object was withdrawn, object unlocked: returns when
-  /// the kernel has none of them any more. What it reaps meanwhile goes to `ready`.
-  virtual void settle(io_object& object, operation_queue& ready) noexcept = 0;
+  /// the kernel has none of them any more. What it reaps meanwhile goes to the scheduler.
+  virtual void settle(io_object& object) noexcept = 0;
 
-  /// The object's descriptor is about to be closed or released; no operation is left. Object locked.
+  /// The object's descriptor is about to be closed or released; no operation is left. Object
+  /// locked.
   virtual void detach(io_object& object) noexcept = 0;
 
   /// As driver::poll and driver::wake.

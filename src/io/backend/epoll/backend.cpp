@@ -23,8 +23,8 @@ namespace WEFT_NAMESPACE::detail {
 /// descriptor is known to be drained (a short read, or EAGAIN, and no event since). A peer whose
 /// messages fill the buffer exactly would make each such attempt after a read fail. After
 /// `speculation_limit` failures in a row reading becomes level-triggered for that descriptor: then
-/// no attempt is needed, the next poll tells what is left. It turns back when an event finds
-/// nobody reading (level-triggered, it would repeat for ever) or writing has to wait.
+/// no attempt is needed, the next poll tells what is left. It turns back when an event brings the
+/// reader nothing (level-triggered, it would repeat for ever) or writing has to wait.
 ///
 /// Descriptors that epoll refuses (EPERM: regular files) are performed by helper threads.
 class epoll_backend final : public backend {
@@ -67,8 +67,8 @@ class epoll_backend final : public backend {
     return submission::failed;
   }
 
-  void withdraw(io_operation*) noexcept override {}
-  void settle(io_object&, operation_queue&) noexcept override {}
+  bool withdraw(io_operation*) noexcept override { return true; }
+  void settle(io_object&) noexcept override {}
 
   void detach(io_object& object) noexcept override {
     if (object.interest == 0)
@@ -86,16 +86,14 @@ class epoll_backend final : public backend {
         dispatch(*object, events[i].events, ready);
       } else {
         std::uint64_t count;
-        while (::read(wake_.get(), &count, sizeof count) < 0 && errno == EINTR) {
-        }
+        while (::read(wake_.get(), &count, sizeof count) < 0 && errno == EINTR) {}
       }
     }
   }
 
   void wake() noexcept override {
     const std::uint64_t one = 1;
-    while (::write(wake_.get(), &one, sizeof one) < 0 && errno == EINTR) {
-    }
+    while (::write(wake_.get(), &one, sizeof one) < 0 && errno == EINTR) {}
   }
 
   void restart() override {
@@ -113,7 +111,8 @@ class epoll_backend final : public backend {
     event.events = events;
     event.data.ptr = &object;
     const int operation = object.interest == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
-    if (::epoll_ctl(epoll_.get(), operation, object.fd.load(std::memory_order_relaxed), &event) != 0)
+    if (::epoll_ctl(epoll_.get(), operation, object.fd.load(std::memory_order_relaxed), &event) !=
+        0)
       return errno;
     object.interest = events;
     return 0;
@@ -126,7 +125,7 @@ class epoll_backend final : public backend {
       return ::epoll_wait(epoll_.get(), events, batch, 0);
     const timespec t{timeout / 1'000'000'000, timeout % 1'000'000'000};
     int n = ::epoll_pwait2(epoll_.get(), events, batch, &t, nullptr);
-    if (n < 0 && errno == ENOSYS) {  // before Linux 5.11
+    if (n < 0 && (errno == ENOSYS || errno == EPERM)) {  // before Linux 5.11, or denied
       const std::int64_t ms = std::min<std::int64_t>((timeout + 999'999) / 1'000'000, INT32_MAX);
       n = ::epoll_wait(epoll_.get(), events, batch, static_cast<int>(ms));
     }
@@ -139,6 +138,7 @@ class epoll_backend final : public backend {
       return;
     if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI))
       object.hangup = true;
+    const io_operation* reader = object.list(io_queue::read).front();
     const bool end = (events & (EPOLLHUP | EPOLLERR)) != 0;
     if (end || (events & EPOLLPRI))
       driver_.perform(object, io_queue::except, ready);
@@ -146,17 +146,23 @@ class epoll_backend final : public backend {
       readable(object, ready);
     if (end || (events & EPOLLOUT))
       driver_.perform(object, io_queue::write, ready);
+    if (object.level && object.list(io_queue::read).front() == reader)
+      watch_edges(object);
   }
 
   void readable(io_object& object, operation_queue& ready) noexcept {
-    if (object.level && object.list(io_queue::read).empty()) {
-      object.level = false;
-      object.misses = 0;
-      watch(object, object.interest | EPOLLET);
-    }
     driver_.perform(object, io_queue::read, ready);
     if (object.level)
       object.is_ready(io_queue::read) = false;
+  }
+
+  // An event that brought the front reader nothing (nobody reads, it is held back, urgent data or
+  // an error nobody asked for) would repeat for ever.
+  void watch_edges(io_object& object) noexcept {
+    object.level = false;
+    object.misses = 0;
+    object.is_ready(io_queue::read) = true;
+    watch(object, object.interest | EPOLLET);
   }
 
   io_driver& driver_;

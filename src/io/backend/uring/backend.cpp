@@ -77,19 +77,20 @@ class uring_backend final : public backend {
     return submission::kernel;
   }
 
-  void withdraw(io_operation* op) noexcept override {
+  bool withdraw(io_operation* op) noexcept override {
     const std::lock_guard lock(submit_mutex_);
     io_uring_sqe* sqe = entry();
     if (!sqe)
-      return;
+      return false;
     sqe->opcode = IORING_OP_ASYNC_CANCEL;
     sqe->fd = -1;
     sqe->addr = reinterpret_cast<std::uint64_t>(op);
     sqe->user_data = ignored;
     flush_unless_alone();
+    return true;
   }
 
-  void settle(io_object& object, operation_queue& ready) noexcept override {
+  void settle(io_object& object) noexcept override {
     enable();
     for (bool first = true;; first = false) {
       {
@@ -101,7 +102,10 @@ class uring_backend final : public backend {
       }
       // Another thread may reap what is waited for: look again soon.
       enter(1, 1'000'000);
-      reap(ready);
+      operation_queue ready;
+      if (reap(ready))
+        wake();  // that was for the poller
+      driver_.owner().complete(ready);
     }
   }
 
@@ -109,6 +113,10 @@ class uring_backend final : public backend {
 
   void poll(std::int64_t timeout, operation_queue& ready) noexcept override {
     enable();
+    if (!wake_armed_) {
+      const std::lock_guard lock(submit_mutex_);
+      arm_wake();
+    }
     if (completions_ready())
       timeout = 0;
     enter(timeout == 0 ? 0 : 1, timeout);
@@ -176,7 +184,8 @@ class uring_backend final : public backend {
 
   io_uring_sqe* entry() noexcept {
     io_uring_sqe* sqe = ring_->next_entry();
-    if (!sqe && enabled_) {
+    if (!sqe) {
+      enable();
       ring_->enter(ring_->publish(), 0, 0);
       sqe = ring_->next_entry();
     }
@@ -191,12 +200,18 @@ class uring_backend final : public backend {
   }
 
   void flush_unless_alone() noexcept {
-    if (enabled_ && !driver_.owner().alone())
+    if (driver_.owner().alone())
+      return;
+    if (single_thread_)
+      wake();  // no other thread may enter the ring
+    else
       ring_->enter(ring_->publish(), 0, 0);
   }
 
   void arm_wake() noexcept {
+    wake_armed_ = false;
     if (io_uring_sqe* sqe = entry()) {
+      wake_armed_ = true;
       sqe->opcode = IORING_OP_POLL_ADD;
       sqe->fd = wake_.get();
       sqe->poll32_events = POLLIN;
@@ -215,7 +230,9 @@ class uring_backend final : public backend {
       ring_->enter(entries, completions, timeout);
   }
 
-  void reap(operation_queue& ready) noexcept {
+  /// Takes what has completed; tells whether the poller was woken.
+  bool reap(operation_queue& ready) noexcept {
+    bool was_woken = false;
     const std::lock_guard lock(reap_mutex_);
     ring_->reap([&](std::uint64_t data, int result, unsigned flags) {
       if (data == ignored)
@@ -225,6 +242,7 @@ class uring_backend final : public backend {
         driver_.answered(reinterpret_cast<io_operation*>(data), result, ready);
         return;
       }
+      was_woken = true;
       std::uint64_t count;
       while (::read(wake_.get(), &count, sizeof count) < 0 && errno == EINTR) {}
       if (!(flags & IORING_CQE_F_MORE)) {
@@ -233,11 +251,13 @@ class uring_backend final : public backend {
         flush_unless_alone();
       }
     });
+    return was_woken;
   }
 
   io_driver& driver_;
   const bool single_thread_;
   bool enabled_ = true;
+  std::atomic<bool> wake_armed_{false};
   std::mutex submit_mutex_;
   std::mutex reap_mutex_;
   std::atomic<unsigned> submissions_{0};
