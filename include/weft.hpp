@@ -20,8 +20,8 @@
 #include <weft/execution/any_executor_property.hpp>
 #include <weft/execution/any_executor_target.hpp>
 #include <weft/execution/any_io_executor.hpp>
-#include <weft/execution/enumerated_property.hpp>
 #include <weft/execution/config.hpp>
+#include <weft/execution/enumerated_property.hpp>
 #include <weft/execution/execute.hpp>
 #include <weft/execution/execution_context.hpp>
 #include <weft/execution/executor.hpp>

@@ -92,10 +92,10 @@ class WEFT_API io_operation : public operation {
 
   scheduler* scheduler_;
   const io_kind* kind_;
-  io_object* object_ = nullptr;       // from before it is started
-  io_operation* before_ = nullptr;    // neighbours in the object's queue
+  io_object* object_ = nullptr;     // from before it is started
+  io_operation* before_ = nullptr;  // neighbours in the object's queue
   io_operation* after_ = nullptr;
-  io_operation* prev_ = nullptr;      // neighbours in a helper pool's queue
+  io_operation* prev_ = nullptr;  // neighbours in a helper pool's queue
   io_operation* next_ = nullptr;
   io_queue queue_;
   state state_ = state::fresh;

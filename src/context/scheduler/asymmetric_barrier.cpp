@@ -8,11 +8,15 @@
 namespace WEFT_NAMESPACE::detail {
 namespace {
 
-long membarrier(int command) noexcept { return ::syscall(__NR_membarrier, command, 0, 0); }
+long membarrier(int command) noexcept {
+  return ::syscall(__NR_membarrier, command, 0, 0);
+}
 
 }  // namespace
 
-void heavy_barrier() noexcept { membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED); }
+void heavy_barrier() noexcept {
+  membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+}
 
 bool asymmetric_barrier_available() noexcept {
   static const bool available = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;

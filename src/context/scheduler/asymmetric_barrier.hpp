@@ -12,7 +12,9 @@ namespace WEFT_NAMESPACE::detail {
 /// before one and a load after it, against the same across the other, cannot both miss each other.
 ///
 /// membarrier(2), MEMBARRIER_CMD_PRIVATE_EXPEDITED, Linux 4.14.
-inline void light_barrier() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
+inline void light_barrier() noexcept {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
 void heavy_barrier() noexcept;
 
 /// Whether the kernel offers it; found out once. Without it, nothing may rely on the pair.

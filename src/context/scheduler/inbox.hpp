@@ -20,9 +20,10 @@ struct std_atomics {
 /// one exchange and turns it round, so operations come out in the order of their pushes. Nothing is
 /// ever popped singly, hence no ABA.
 ///
-/// Orders: push is seq_cst and `empty` may be, because with the count of sleepers (scheduler::idle_)
-/// they form a store-load pair: whoever pushes and then sees no sleeper is seen by the worker that
-/// counts itself asleep and then looks here. The exchange in `drain` acquires what pushes released.
+/// Orders: push is seq_cst and `empty` may be, because with the count of sleepers
+/// (scheduler::idle_) they form a store-load pair: whoever pushes and then sees no sleeper is seen
+/// by the worker that counts itself asleep and then looks here. The exchange in `drain` acquires
+/// what pushes released.
 template <class Atomics = std_atomics>
 class basic_inbox {
  public:

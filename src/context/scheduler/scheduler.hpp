@@ -43,9 +43,10 @@ struct scheduler_options {
 /// **Order.** The biased worker empties the inbox into its local queue before it pushes there: what
 /// was posted before, by whomever, runs before.
 ///
-/// **Sleep.** A worker that finds nothing becomes the poller, if there is a driver and nobody polls,
-/// or parks on its condition variable. `idle_` counts workers asleep and not yet woken.
-///   1. To sleep, under the mutex: ++idle_ (seq_cst); then look into inbox, queue and stop flag once
+/// **Sleep.** A worker that finds nothing becomes the poller, if there is a driver and nobody
+/// polls, or parks on its condition variable. `idle_` counts workers asleep and not yet woken.
+///   1. To sleep, under the mutex: ++idle_ (seq_cst); then look into inbox, queue and stop flag
+///   once
 ///      more; if there is anything, --idle_ and go on.
 ///   2. To wake, after pushing to the inbox (seq_cst): if idle_ != 0 (seq_cst), take the mutex and
 ///      wake one: a parked worker if there is one, else the poller. The waker does --idle_.
@@ -142,9 +143,9 @@ class scheduler final : public execution_context::service {
   worker* workers_ = nullptr;  // all that are in run()
   worker* parked_ = nullptr;   // those asleep, the latest first
   driver* driver_ = nullptr;
-  bool polling_ = false;          // a worker is in driver_->poll
-  bool poller_asleep_ = false;    // it may sleep there, and nobody has woken it yet
-  unsigned entries_ = 0;          // calls of run() and its siblings, for their fairness to events
+  bool polling_ = false;        // a worker is in driver_->poll
+  bool poller_asleep_ = false;  // it may sleep there, and nobody has woken it yet
+  unsigned entries_ = 0;        // calls of run() and its siblings, for their fairness to events
 
   std::atomic<std::thread::id> bound_thread_{};  // with single_thread: the one allowed
   std::thread own_thread_;

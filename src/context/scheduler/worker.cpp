@@ -8,9 +8,13 @@ constinit thread_local worker* innermost = nullptr;
 
 }  // namespace
 
-worker::worker(scheduler& owner) noexcept : owner_(owner), outer_(innermost) { innermost = this; }
+worker::worker(scheduler& owner) noexcept : owner_(owner), outer_(innermost) {
+  innermost = this;
+}
 
-worker::~worker() { innermost = outer_; }
+worker::~worker() {
+  innermost = outer_;
+}
 
 worker* worker::current(const scheduler& owner) noexcept {
   worker* w = innermost;
