@@ -40,15 +40,11 @@ function(weft_develop target)
   if(NOT WEFT_DEVELOPMENT)
     return()
   endif()
-  # g++ 12 warns of overlaps in std::string that are none (GCC PR 105329, 105651), and of overflows
-  # where the sentinel of an intrusive list is mistaken for an element.
+  # g++ 12 warns of overlaps in std::string that are none (GCC PR 105329, 105651), of overflows where
+  # the sentinel of an intrusive list is mistaken for an element, and of uninitialised members where
+  # a union holds a value or none (GCC PR 105562).
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Werror
-                         "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-stringop-overflow>")
-  if(WEFT_SANITIZE)
-    # In instrumented code g++ 12 also sees uninitialised variables that are none (GCC PR 105562).
-    target_compile_options(${target} PRIVATE
-      "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>")
-  endif()
+    "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-stringop-overflow;-Wno-maybe-uninitialized>")
   if(WEFT_MOLD)
     target_link_options(${target} PRIVATE -fuse-ld=mold)
   endif()
