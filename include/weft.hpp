@@ -147,6 +147,7 @@
 #include <weft/io/read_at.hpp>
 #include <weft/io/read_until.hpp>
 #include <weft/io/readable_pipe.hpp>
+#include <weft/io/received_buffer.hpp>
 #include <weft/io/registered_buffer.hpp>
 #include <weft/io/serial_port.hpp>
 #include <weft/io/serial_port_base.hpp>
@@ -168,6 +169,7 @@
 #include <weft/io/write.hpp>
 #include <weft/io/write_at.hpp>
 
+#include <weft/net/accept_stream.hpp>
 #include <weft/net/address.hpp>
 #include <weft/net/address_iterator.hpp>
 #include <weft/net/address_range.hpp>
@@ -204,6 +206,7 @@
 #include <weft/net/multicast.hpp>
 #include <weft/net/network_v4.hpp>
 #include <weft/net/network_v6.hpp>
+#include <weft/net/receive_stream.hpp>
 #include <weft/net/resolve_operation.hpp>
 #include <weft/net/resolve_request.hpp>
 #include <weft/net/resolver.hpp>

@@ -8,6 +8,8 @@
 #include <new>
 #include <utility>
 
+#include "io/stream_source.hpp"
+
 namespace WEFT_NAMESPACE::detail {
 
 io_driver::io_driver(execution_context& context)
@@ -15,7 +17,8 @@ io_driver::io_driver(execution_context& context)
       scheduler_(use_scheduler(context)),
       timers_(
           scheduler_, [](void* self) { static_cast<io_driver*>(self)->wake(); }, this),
-      pool_(&io_driver::performed, this) {
+      pool_(&io_driver::performed, this),
+      buffers_(stream_buffer_pool::make()) {
   const scheduler_options& options = scheduler_.options();
   const bool uring = options.backend == backend_kind::uring;
   backend_ = uring ? make_uring_backend(*this, options) : make_epoll_backend(*this);
@@ -59,6 +62,7 @@ void io_driver::notify_fork(execution_context::fork_event event) {
     case execution_context::fork_child: {
       pool_.fork_child();
       backend_->restart();
+      buffers_->restart(*backend_);
       operation_queue ready;
       begin_again(anonymous_, ready);
       for (io_object* object = objects_; object; object = object->after)
@@ -70,6 +74,20 @@ void io_driver::notify_fork(execution_context::fork_event event) {
   }
 }
 
+/// In the child of a fork: the sources rest, until their consumers begin them again.
+void io_driver::forget_sources(io_object& object) noexcept {
+  io_operation* next = nullptr;
+  for (io_operation* op = object.list(io_queue::concurrent).front(); op; op = next) {
+    next = io_operation_list::after(op);
+    if (op->kind().feed) {
+      object.list(io_queue::concurrent).erase(op);
+      op->state_ = io_operation::state::fresh;
+      op->cancelled_ = false;
+      detail::release(static_cast<stream_source&>(*op));
+    }
+  }
+}
+
 /// In the child of a fork: what the kernel had for the parent is submitted anew.
 void io_driver::begin_again(io_object& object, operation_queue& ready) noexcept {
   object.submitted = 0;
@@ -77,6 +95,7 @@ void io_driver::begin_again(io_object& object, operation_queue& ready) noexcept 
     anonymous_submitted_.store(0, std::memory_order_relaxed);
   if (&object != &anonymous_)
     backend_->attach(object);
+  forget_sources(object);
   for (int i = 0; i != io_object::queue_count; ++i) {
     const auto queue = static_cast<io_queue>(i);
     io_operation* next = nullptr;
@@ -140,6 +159,7 @@ error_code io_driver::open(io_object& object, int fd, bool pollable) noexcept {
   object.hangup = false;
   object.shortage = false;
   object.zero_copy_sends = 0;
+  object.openings.fetch_add(1, std::memory_order_relaxed);
   backend_->attach(object);
   open_objects_.fetch_add(1, std::memory_order_relaxed);
   return {};
@@ -165,7 +185,7 @@ int io_driver::release(io_object& object, operation_queue& ready) noexcept {
   withdraw_all(object, ready);
   if (object.submitted != 0) {
     lock.unlock();
-    backend_->settle(object);
+    backend_->settle(object, nullptr);
     lock.lock();
   }
   if (object.pooled.load(std::memory_order_relaxed) != 0) {
@@ -236,6 +256,11 @@ bool io_driver::start(io_operation* op, bool may_return) noexcept {
 }
 
 bool io_driver::try_now(io_object& object, io_operation* op) noexcept {
+  if (op->kind().consumer) {
+    const stream_source& source = *op->kind().consumer(*op).source.get();
+    if (source.ahead || source.stopped)
+      return true;
+  }
   return !op->kind().blocking && object.pollable && object.is_ready(op->queue());
 }
 
@@ -265,6 +290,8 @@ io_operation* io_driver::submit_front(io_object& object, io_queue queue,
 
 io_operation* io_driver::submit(io_object& object, io_operation* op,
                                 operation_queue& ready) noexcept {
+  if (op->kind().consumer && supplied(object, op))
+    return nullptr;
   switch (backend_->submit(object, op)) {
     case submission::waiting: return nullptr;
     case submission::kernel:
@@ -296,6 +323,10 @@ io_operation* io_driver::finish(io_object& object, io_operation* op,
 
 void io_driver::perform(io_object& object, io_queue queue, operation_queue& ready) noexcept {
   object.is_ready(queue) = true;
+  perform_front(object, queue, ready);
+}
+
+void io_driver::perform_front(io_object& object, io_queue queue, operation_queue& ready) noexcept {
   if (io_operation* to_pool = submit_front(object, queue, ready)) {
     // Only what blocks goes there, and such objects are not polled; but a descriptor may change
     // its mind about what it is. Fail rather than block the poller.
@@ -305,7 +336,12 @@ void io_driver::perform(io_object& object, io_queue queue, operation_queue& read
   }
 }
 
-void io_driver::answered(io_operation* op, int result, operation_queue& ready) noexcept {
+void io_driver::answered(io_operation* op, int result, unsigned flags,
+                         operation_queue& ready) noexcept {
+  if (op->kind().feed) {
+    fed(static_cast<stream_source&>(*op), result, flags, ready);
+    return;
+  }
   io_object& object = *op->object_;
   io_operation* to_pool = nullptr;
   {
@@ -424,6 +460,94 @@ void io_driver::cancel_operation(io_operation* op) noexcept {
   self.scheduler_.complete(ready);
   if (to_pool)
     self.pool_.submit(to_pool);
+}
+
+// ---- streams
+
+/// Whether the consumer, which is the next of its queue and has found nothing, gets what a source
+/// takes ahead; the source is begun if it rests. False: the consumer makes the call itself once the
+/// descriptor is ready. Object locked.
+bool io_driver::supplied(io_object& object, io_operation* op) noexcept {
+  stream_consumer& consumer = op->kind().consumer(*op);
+  stream_source& source = *consumer.source.get();
+  consumer.direct = false;
+  if (source.is_taking())
+    return true;
+  const io_kind& kind = source.kind();
+  if (source.ahead && !source.stopped && (!kind.offer || kind.offer(source))) {
+    source.fd = op->fd;
+    if (backend_->submit(object, &source) == submission::kernel) {
+      retain(source);
+      source.state_ = io_operation::state::submitted;
+      ++object.submitted;
+      object.list(io_queue::concurrent).push_back(&source);
+      return true;
+    }
+  }
+  consumer.direct = true;
+  return false;
+}
+
+/// The kernel has taken something for a source, or has ended doing so.
+void io_driver::fed(stream_source& source, int result, unsigned flags,
+                    operation_queue& ready) noexcept {
+  io_object& object = source.object();
+  bool more = false;
+  {
+    const object_lock lock(object.mutex);
+    more = source.kind().feed(source, result, flags);
+    if (!more) {
+      --object.submitted;
+      object.list(io_queue::concurrent).erase(&source);
+      source.state_ = io_operation::state::fresh;
+      source.cancelled_ = false;
+    }
+    if (!object.closed)
+      perform_front(object, io_queue::read, ready);
+    if (more && source.is_full()) {
+      source.cancelled_ = true;
+      backend_->withdraw(&source);
+    }
+  }
+  if (!more)
+    detail::release(source);
+}
+
+/// Object locked.
+void io_driver::withdraw_consumers(stream_source& source, operation_queue& ready) noexcept {
+  io_object& object = source.object();
+  // The last first: then none of them becomes the front and is begun.
+  io_operation* previous = nullptr;
+  for (io_operation* op = object.list(io_queue::read).back(); op; op = previous) {
+    previous = io_operation_list::before(op);
+    if (source.supplies(*op))
+      withdraw(object, op, ready);
+  }
+}
+
+void io_driver::cancel(stream_source& source) noexcept {
+  operation_queue ready;
+  {
+    const object_lock lock(source.object().mutex);
+    withdraw_consumers(source, ready);
+  }
+  scheduler_.complete(ready);
+}
+
+void io_driver::stop(stream_source& source) noexcept {
+  io_object& object = source.object();
+  operation_queue ready;
+  {
+    const object_lock lock(object.mutex);
+    source.stopped = true;
+    withdraw(object, &source, ready);
+  }
+  backend_->settle(object, &source);
+  {
+    const object_lock lock(object.mutex);
+    withdraw_consumers(source, ready);
+  }
+  scheduler_.complete(ready);
 }
 
 // ---- shortage of descriptors

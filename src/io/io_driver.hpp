@@ -15,9 +15,12 @@
 #include "io/backend/backend.hpp"
 #include "io/backend/blocking_pool.hpp"
 #include "io/io_object.hpp"
+#include "io/stream_buffer_pool.hpp"
 #include "io/timer_service.hpp"
 
 namespace WEFT_NAMESPACE::detail {
+
+class stream_source;
 
 /// A context's I/O: the objects and their queues, the backend that carries operations to the
 /// kernel, the helper threads for what blocks, and the timers.
@@ -26,8 +29,8 @@ namespace WEFT_NAMESPACE::detail {
 /// one at a time and in order; a cancelled one that nobody has begun ends at once; a closed object
 /// has nothing in the kernel.
 ///
-/// Lock order: object, then mutex_ or held_mutex_, then the backend's, then the scheduler's. Two
-/// objects are never locked together.
+/// Lock order: object, then mutex_, held_mutex_ or that of the buffers, then the backend's, then
+/// the scheduler's. Two objects are never locked together.
 class io_driver final : public execution_context::service, public driver {
  public:
   explicit io_driver(execution_context& context);
@@ -72,12 +75,25 @@ class io_driver final : public execution_context::service, public driver {
   /// A descriptor has been closed: what waits for one may try again. Any thread.
   void descriptor_closed() noexcept;
 
+  // ---- streams
+
+  /// Whether the kernel takes bytes and connections ahead for a stream; bytes go to buffers().
+  bool takes_ahead() const noexcept { return backend_->takes_ahead(); }
+  bool serve_buffers() noexcept { return buffers_->serve(*backend_); }
+  stream_buffer_pool& buffers() noexcept { return *buffers_; }
+
+  /// Cancels the operations that wait for an item.
+  void cancel(stream_source& source) noexcept;
+  /// Returns when the kernel takes nothing more for the source; cancels the operations left.
+  void stop(stream_source& source) noexcept;
+
   // ---- what the backends call
 
   /// Tries the operations of a queue that has become ready. Object locked.
   void perform(io_object& object, io_queue queue, operation_queue& ready) noexcept;
-  /// The kernel has answered an operation it had: `result` as io_kind::finish takes it.
-  void answered(io_operation* op, int result, operation_queue& ready) noexcept;
+  /// The kernel has answered an operation it had: `result` as io_kind::finish takes it, `flags` as
+  /// io_kind::feed does.
+  void answered(io_operation* op, int result, unsigned flags, operation_queue& ready) noexcept;
 
   /// The number of a send without copying on the operation's descriptor: how many came before it.
   /// Object locked.
@@ -104,6 +120,8 @@ class io_driver final : public execution_context::service, public driver {
   static void performed(void* self, io_operation* op) noexcept;
 
   int release(io_object& object, operation_queue& ready) noexcept;
+  void perform_front(io_object& object, io_queue queue, operation_queue& ready) noexcept;
+  static void forget_sources(io_object& object) noexcept;
   void begin_again(io_object& object, operation_queue& ready) noexcept;
   static bool try_now(io_object& object, io_operation* op) noexcept;
   io_status attempt(io_object& object, io_operation* op) noexcept;
@@ -113,6 +131,10 @@ class io_driver final : public execution_context::service, public driver {
   io_operation* withdraw(io_object& object, io_operation* op, operation_queue& ready) noexcept;
   void withdraw_all(io_object& object, operation_queue& ready) noexcept;
 
+  bool supplied(io_object& object, io_operation* consumer) noexcept;
+  void fed(stream_source& source, int result, unsigned flags, operation_queue& ready) noexcept;
+  void withdraw_consumers(stream_source& source, operation_queue& ready) noexcept;
+
   void note_shortage(io_object& object, const io_operation& op) noexcept;
   bool hold_back(io_object& object, const io_operation& op) noexcept;
   void add_held(io_object& object) noexcept;
@@ -121,6 +143,7 @@ class io_driver final : public execution_context::service, public driver {
   scheduler& scheduler_;
   timer_service timers_;
   blocking_pool pool_;
+  stream_buffer_pool::owner buffers_;  // outlives the backend: the kernel knows its memory
   std::unique_ptr<backend> backend_;
   io_object anonymous_;
   io_object never_open_;

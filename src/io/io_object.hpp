@@ -53,10 +53,11 @@ class io_object {
 
   std::mutex mutex;
   io_driver* driver = nullptr;
-  std::atomic<int> fd{-1};          // written under the mutex
-  std::atomic<unsigned> flags{0};   // the owner's notes
-  unsigned submitted = 0;           // operations that the kernel has
-  std::atomic<unsigned> pooled{0};  // operations that a helper has; written under the mutex
+  std::atomic<int> fd{-1};            // written under the mutex
+  std::atomic<unsigned> flags{0};     // the owner's notes
+  std::atomic<unsigned> openings{0};  // how often it began to serve a descriptor
+  unsigned submitted = 0;             // operations that the kernel has
+  std::atomic<unsigned> pooled{0};    // operations that a helper has; written under the mutex
   bool closed = true;
   std::atomic<bool> closing{false};  // closed, but not yet given back; written under the mutex
   bool pollable = true;              // false: regular files; their operations block

@@ -16,6 +16,7 @@ namespace WEFT_NAMESPACE::detail {
 class io_driver;
 class io_object;
 class io_operation;
+struct stream_consumer;
 
 /// The queues of an I/O object. Operations of one queue are performed in the order they were
 /// started, one at a time; those of `concurrent` have no order and are all under way at once.
@@ -50,6 +51,22 @@ struct io_kind {
   /// Whether it makes a descriptor. After one found none left, the next on the object waits a
   /// while, or until the context closes a descriptor, so that a loop of them does not spin.
   bool makes_descriptor = false;
+
+  /// Of an operation that waits for the items of a stream_source: its part of the stream. Such an
+  /// operation has no `prepare`.
+  stream_consumer& (*consumer)(io_operation&) noexcept = nullptr;
+
+  // Of a stream_source, which has `prepare` and otherwise only these.
+
+  /// Takes one of io_uring's answers (ECANCELED, too), with the flags of the completion. Returns
+  /// whether more follow.
+  bool (*feed)(io_operation&, int result, unsigned flags) noexcept = nullptr;
+
+  /// Whether io_uring can be given the operation now. Null: always.
+  bool (*offer)(io_operation&) noexcept = nullptr;
+
+  /// Frees the source.
+  void (*destroy)(io_operation&) noexcept = nullptr;
 };
 
 /// A pending operation on a descriptor, or (with no object) on the operating system at large.
@@ -87,6 +104,7 @@ class WEFT_API io_operation : public operation {
   friend class epoll_backend;
   friend class uring_backend;
   friend class blocking_pool;
+  friend class stream_source;
 
   enum class state : std::uint8_t { fresh, queued, submitted, finished };
 

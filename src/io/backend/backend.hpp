@@ -12,6 +12,8 @@
 
 namespace WEFT_NAMESPACE::detail {
 
+class buffer_ring;
+
 /// What a backend did with an operation it was given.
 enum class submission : std::uint8_t {
   waiting,  ///< It stays queued; the backend will try it when the descriptor is ready.
@@ -41,13 +43,19 @@ class backend {
   /// be asked now. Object locked.
   virtual bool withdraw(io_operation* op) noexcept = 0;
 
-  /// Called after every operation of a closing object was withdrawn, object unlocked: returns when
-  /// the kernel has none of them any more. What it reaps meanwhile goes to the scheduler.
-  virtual void settle(io_object& object) noexcept = 0;
+  /// Called after every operation of a closing object (or `only` one of an object) was withdrawn,
+  /// object unlocked: returns when the kernel has none of them any more. What it reaps meanwhile
+  /// goes to the scheduler.
+  virtual void settle(io_object& object, const io_operation* only) noexcept = 0;
 
   /// The object's descriptor is about to be closed or released; no operation is left. Object
   /// locked.
   virtual void detach(io_object& object) noexcept = 0;
+
+  /// Whether a stream_source can be submitted.
+  virtual bool takes_ahead() const noexcept { return false; }
+  /// Lets the kernel take buffers from the ring. False: it will not.
+  virtual bool register_buffers(buffer_ring&) noexcept { return false; }
 
   /// As driver::poll and driver::wake.
   virtual void poll(std::int64_t timeout, operation_queue& ready) noexcept = 0;

@@ -8,16 +8,12 @@
 
 #include <algorithm>
 
+#include "io/op/aborted_connection.hpp"
 #include "io/op/retry.hpp"
 
 namespace WEFT_NAMESPACE::detail {
 
 namespace {
-
-/// Errors of a connection that was lost while it waited to be accepted (accept(2)).
-bool aborted(int errno_value) noexcept {
-  return errno_value == ECONNABORTED || errno_value == EPROTO;
-}
 
 /// Takes note of the answer of a system call: a descriptor, or a negated errno value. False: the
 /// next connection is to be tried.
@@ -28,9 +24,9 @@ bool answered(accept_operation& op, int result) noexcept {
     op.ec = error_code();
     return true;
   }
-  if (aborted(-result) && !op.report_aborted)
+  if (is_aborted_connection(-result) && !op.report_aborted)
     return false;
-  op.fail(aborted(-result) ? ECONNABORTED : -result);
+  op.fail(is_aborted_connection(-result) ? ECONNABORTED : -result);
   return true;
 }
 

@@ -20,11 +20,12 @@ class WEFT_API accept_operation : public io_operation {
  protected:
   accept_operation(function f, scheduler& owner, bool report) noexcept
       : io_operation(f, owner, accept_kind, io_queue::read), report_aborted(report) {}
+  accept_operation(function f, scheduler& owner, bool report, const io_kind& kind) noexcept
+      : io_operation(f, owner, kind, io_queue::read), report_aborted(report) {}
   ~accept_operation();
 
   int take_descriptor() noexcept { return std::exchange(accepted, -1); }
 
- private:
   static const io_kind accept_kind;
 };
 

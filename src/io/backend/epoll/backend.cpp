@@ -68,7 +68,7 @@ class epoll_backend final : public backend {
   }
 
   bool withdraw(io_operation*) noexcept override { return true; }
-  void settle(io_object&) noexcept override {}
+  void settle(io_object&, const io_operation*) noexcept override {}
 
   void detach(io_object& object) noexcept override {
     if (object.interest == 0)

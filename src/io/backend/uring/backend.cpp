@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "io/backend/native_descriptor.hpp"
+#include "io/backend/uring/buffer_ring.hpp"
 #include "io/backend/uring/ring.hpp"
 #include "io/io_driver.hpp"
 
@@ -90,15 +91,15 @@ class uring_backend final : public backend {
     return true;
   }
 
-  void settle(io_object& object) noexcept override {
+  void settle(io_object& object, const io_operation* only) noexcept override {
     enable();
     for (bool first = true;; first = false) {
       {
         const std::lock_guard lock(object.mutex);
-        if (object.submitted == 0)
-          return;
+        if (only ? only->state_ != io_operation::state::submitted : object.submitted == 0)
+          break;
         if (!first)  // the queue may have been full
-          withdraw_again(object);
+          withdraw_again(object, only);
       }
       // Another thread may reap what is waited for: look again soon.
       enter(1, 1'000'000);
@@ -110,6 +111,12 @@ class uring_backend final : public backend {
   }
 
   void detach(io_object&) noexcept override {}
+
+  bool takes_ahead() const noexcept override { return true; }
+
+  bool register_buffers(buffer_ring& buffers) noexcept override {
+    return ring_->provide(buffers.memory(), buffer_ring::entries, buffer_ring::group);
+  }
 
   void poll(std::int64_t timeout, operation_queue& ready) noexcept override {
     enable();
@@ -175,10 +182,10 @@ class uring_backend final : public backend {
     return ring_->ready();
   }
 
-  void withdraw_again(io_object& object) noexcept {
+  void withdraw_again(io_object& object, const io_operation* only) noexcept {
     for (const io_operation_list& list : object.lists)
       for (io_operation* op = list.front(); op; op = io_operation_list::after(op))
-        if (op->state_ == io_operation::state::submitted && !op->pooled_)
+        if (op->state_ == io_operation::state::submitted && !op->pooled_ && (!only || op == only))
           withdraw(op);
   }
 
@@ -239,7 +246,7 @@ class uring_backend final : public backend {
         return;
       if (data != woken) {
         static_cast<void>(submissions_.load(std::memory_order_acquire));
-        driver_.answered(reinterpret_cast<io_operation*>(data), result, ready);
+        driver_.answered(reinterpret_cast<io_operation*>(data), result, flags, ready);
         return;
       }
       was_woken = true;

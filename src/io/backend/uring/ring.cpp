@@ -53,6 +53,14 @@ int ring::enter(unsigned entries, unsigned completions, std::int64_t timeout) no
   return result;
 }
 
+bool ring::provide(void* memory, unsigned entries, int group) noexcept {
+  io_uring_buf_reg buffers{};
+  buffers.ring_addr = reinterpret_cast<std::uint64_t>(memory);
+  buffers.ring_entries = entries;
+  buffers.bgid = static_cast<std::uint16_t>(group);
+  return io_uring_register_buf_ring(&ring_, &buffers, 0) == 0;
+}
+
 void ring::enable() noexcept {
   io_uring_register(static_cast<unsigned>(ring_.ring_fd), IORING_REGISTER_ENABLE_RINGS, nullptr, 0);
 }

@@ -47,6 +47,10 @@ class ring {
     }
   }
 
+  /// Registers a ring of `entries` buffers at `memory`, as buffer group `group`. False: the kernel
+  /// refuses it. Any thread.
+  bool provide(void* memory, unsigned entries, int group) noexcept;
+
   /// Lets the calling thread be the only one that submits (rings made with R_DISABLED).
   void enable() noexcept;
 
