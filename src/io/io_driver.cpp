@@ -505,8 +505,7 @@ void io_driver::fed(stream_source& source, int result, unsigned flags,
     if (!object.closed)
       perform_front(object, io_queue::read, ready);
     if (more && source.is_full()) {
-      source.cancelled_ = true;
-      backend_->withdraw(&source);
+      source.cancelled_ = backend_->withdraw(&source);
     }
   }
   if (!more)
@@ -537,12 +536,16 @@ void io_driver::cancel(stream_source& source) noexcept {
 void io_driver::stop(stream_source& source) noexcept {
   io_object& object = source.object();
   operation_queue ready;
+  bool taking = false;
   {
     const object_lock lock(object.mutex);
     source.stopped = true;
-    withdraw(object, &source, ready);
+    taking = source.is_taking();
+    if (taking)
+      withdraw(object, &source, ready);
   }
-  backend_->settle(object, &source);
+  if (taking)
+    backend_->settle(object, &source);
   {
     const object_lock lock(object.mutex);
     withdraw_consumers(source, ready);

@@ -569,6 +569,22 @@ TEST_P(receive_stream, child_of_a_fork_takes_bytes_by_a_ring_of_its_own) {
   EXPECT_EQ(in_parent.text(), "parent");
 }
 
+TEST_P(receive_stream, runs_on_a_context_of_one_thread) {
+  weft::io_context alone({.concurrency_hint = 1, .single_thread = true, .backend = GetParam()});
+  unix_stream::socket client(alone), server(alone);
+  weft::local::connect_pair(client, server);
+  stream_of_unix stream(server);
+  piece pieces[3];
+  for (piece& p : pieces) {
+    stream.async_receive(p.handler());
+    client.write_some(buffer("x", 1));
+    alone.run();
+    alone.restart();
+    EXPECT_EQ(p.text(), "x");
+    p.results.reset();
+  }
+}
+
 TEST_P(receive_stream, completes_a_future) {
   auto [client, server] = tcp_pair();
   stream_of_tcp stream(server);
