@@ -49,8 +49,9 @@ auto never_inline(const Executor& ex) {
     return WEFT_NAMESPACE::require(ex, execution::blocking.never);
   else if constexpr (execution::is_executor_v<Executor>)
     return ex;
-  else
+  else if constexpr (std::copy_constructible<Executor>)
     return posting_executor<Executor>(ex);
+  // A context is asked about too, while overloads are chosen; it is no executor.
 }
 
 template <class T, class Executor>

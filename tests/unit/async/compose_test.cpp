@@ -247,6 +247,7 @@ TEST(user_written_executor, with_a_recursive_lock_guards_composed_operations) {
   std::recursive_mutex mutex;
   guarded_object object{&ctx};
   locking_executor guard(ctx, mutex);
+  EXPECT_EQ(guard, guard);
   constexpr int operations = 50, steps = 20, direct = 500;
   int completed = 0;
   {
