@@ -53,13 +53,6 @@ class operation_queue {
     back_ = op;
   }
 
-  void push_front(operation* op) noexcept {
-    op->next_ = front_;
-    if (!front_)
-      back_ = op;
-    front_ = op;
-  }
-
   /// The first operation, or null if there is none.
   operation* pop() noexcept {
     operation* op = front_;
