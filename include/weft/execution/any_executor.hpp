@@ -137,10 +137,17 @@ class any_executor : public detail::any_executor_base {
 // is never converted to one in order to be compared.
 
 /// Whether both have targets that are equal, or neither has one.
-template <class... Properties>
+template <class... Properties, class... OtherProperties>
 bool operator==(const any_executor<Properties...>& a,
-                const any_executor<Properties...>& b) noexcept {
+                const any_executor<OtherProperties...>& b) noexcept {
   return detail::any_executor_base::equal(a, b);
+}
+/// Whether the target is of that type and equal to `b`: as if `b` were wrapped first.
+template <class... Properties, class Executor>
+  requires detail::any_executor_target<Executor, Properties...>
+bool operator==(const any_executor<Properties...>& a, const Executor& b) noexcept {
+  const Executor* const target = a.template target<Executor>();
+  return target && static_cast<bool>(*target == b);
 }
 template <class... Properties>
 bool operator==(const any_executor<Properties...>& a, std::nullptr_t) noexcept {

@@ -121,6 +121,15 @@ class executor {
   friend bool operator==(const E& a, const E& b) noexcept {
     return equal(a, b);
   }
+  /// Whether the target is of that type and equal to `b`.
+  template <class E, class Executor>
+    requires(std::is_base_of_v<executor, E> && !std::is_base_of_v<executor, Executor> &&
+             detail::ts_executor<Executor>)
+  friend bool operator==(const E& a, const Executor& b) noexcept {
+    const executor& wrapper = a;
+    const Executor* const target = wrapper.template target<Executor>();
+    return target && static_cast<bool>(*target == b);
+  }
 
  private:
   static bool equal(const executor& a, const executor& b) noexcept {

@@ -186,6 +186,54 @@ TEST(any_executor, equality_is_that_of_the_targets) {
   EXPECT_TRUE(ex != nullptr);
 }
 
+// A wrapper and what may be its target compare as two wrappers would, in either order.
+template <class A, class B>
+constexpr bool comparable = requires(const A& a, const B& b) {
+  a == b;
+  b == a;
+  a != b;
+};
+static_assert(comparable<any_io_executor, manual_executor>);
+static_assert(comparable<any_io_executor, large_executor>);
+static_assert(comparable<any_io_executor, any_completion_executor>);
+static_assert(comparable<any_completion_executor, weft::inline_executor>);
+static_assert(!comparable<any_io_executor, weft::inline_executor>, "it cannot be a target");
+static_assert(!comparable<any_io_executor, int>);
+
+template <class Any>
+class any_executor_comparison : public ::testing::Test {};
+using every_any_executor =
+    ::testing::Types<any_io_executor, any_completion_executor,
+                     execution::any_executor<execution::blocking_t::never_t>>;
+TYPED_TEST_SUITE(any_executor_comparison, every_any_executor);
+
+TYPED_TEST(any_executor_comparison, an_executor_equals_the_wrapper_that_holds_its_like) {
+  manual_context a;
+  manual_context b;
+  const TypeParam ex = a.get_executor();
+  EXPECT_TRUE(ex == a.get_executor());
+  EXPECT_TRUE(a.get_executor() == ex);
+  EXPECT_FALSE(ex != a.get_executor());
+  EXPECT_FALSE(ex == b.get_executor());
+  EXPECT_TRUE(b.get_executor() != ex);
+  EXPECT_FALSE(ex == large_executor{&a});
+  EXPECT_FALSE(TypeParam() == a.get_executor());
+  const TypeParam large = large_executor{&a};
+  EXPECT_TRUE(large == large_executor{&a});
+  EXPECT_FALSE(large == large_executor{&b});
+}
+
+TEST(any_executor, equality_looks_through_wrappers_of_other_kinds) {
+  manual_context a;
+  manual_context b;
+  const any_io_executor io = a.get_executor();
+  const any_completion_executor completion = io;
+  EXPECT_TRUE(completion == io);
+  EXPECT_TRUE(io == completion);
+  EXPECT_TRUE(completion == a.get_executor());
+  EXPECT_FALSE(completion == any_io_executor(b.get_executor()));
+}
+
 TEST(any_executor, a_small_target_is_stored_in_place_and_a_large_one_is_shared) {
   manual_context context;
   any_io_executor small = context.get_executor();

@@ -143,6 +143,10 @@ TEST(polymorphic_executor, has_the_target_it_was_given) {
   ex = nullptr;
   EXPECT_FALSE(ex);
   EXPECT_TRUE(copy);
+  EXPECT_TRUE(copy == manual_context::ts_executor(a));
+  EXPECT_TRUE(manual_context::ts_executor(a) == copy);
+  EXPECT_FALSE(copy == manual_context::ts_executor(b));
+  EXPECT_FALSE(weft::executor() == manual_context::ts_executor(a));
 }
 
 struct takes_an_executor {};
