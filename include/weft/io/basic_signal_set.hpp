@@ -43,8 +43,6 @@ namespace WEFT_NAMESPACE {
 /// thread.
 template <class Executor = any_io_executor>
 class basic_signal_set : public signal_set_base {
-  class initiate_async_wait;
-
  public:
   using executor_type = Executor;
 
@@ -115,10 +113,9 @@ class basic_signal_set : public signal_set_base {
   /// Completion: `void (error_code, int signal_number)`: success, or error::operation_aborted, with
   /// the number 0, if it was cancelled. Cancellation: by `cancel`; by its slot (terminal, partial,
   /// total). No notification is lost. Throws what the allocation, or moving the handler, throws.
-  template <class SignalToken = default_completion_token_t<executor_type>>
-  auto async_wait(SignalToken&& token = default_completion_token_t<executor_type>())
-      -> decltype(async_initiate<SignalToken, void(error_code, int)>(
-          std::declval<initiate_async_wait>(), token)) {
+  template <completion_token_for<void(error_code, int)> SignalToken =
+                default_completion_token_t<executor_type>>
+  auto async_wait(SignalToken&& token = default_completion_token_t<executor_type>()) {
     return async_initiate<SignalToken, void(error_code, int)>(initiate_async_wait(this), token);
   }
 

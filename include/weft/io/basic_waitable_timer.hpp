@@ -56,7 +56,6 @@ class timer_access {
 template <class Clock, class WaitTraits = wait_traits<Clock>, class Executor = any_io_executor>
 class basic_waitable_timer {
   using clock_access = detail::timer_clock_of<Clock, WaitTraits>;
-  class initiate_async_wait;
 
  public:
   using executor_type = Executor;
@@ -166,10 +165,9 @@ class basic_waitable_timer {
   /// Completion: `void (error_code)`: success, or error::operation_aborted if it was cancelled.
   /// Cancellation: by `cancel` and its like; by its slot (terminal, partial, total). Nothing is
   /// lost. Throws what the allocation, or moving the handler, throws.
-  template <class WaitToken = default_completion_token_t<executor_type>>
-  auto async_wait(WaitToken&& token = default_completion_token_t<executor_type>())
-      -> decltype(async_initiate<WaitToken, void(error_code)>(std::declval<initiate_async_wait>(),
-                                                              token)) {
+  template <
+      completion_token_for<void(error_code)> WaitToken = default_completion_token_t<executor_type>>
+  auto async_wait(WaitToken&& token = default_completion_token_t<executor_type>()) {
     return async_initiate<WaitToken, void(error_code)>(initiate_async_wait(this), token);
   }
 

@@ -34,8 +34,6 @@ namespace WEFT_NAMESPACE::process {
 /// may be called from several threads at once; not so spawning, moving, detaching and destroying.
 template <class Executor = any_io_executor>
 class basic_child {
-  class initiate_async_wait;
-
  public:
   using executor_type = Executor;
   /// A pidfd.
@@ -118,10 +116,9 @@ class basic_child {
   /// Completion: `void (error_code, exit_status)`. Errors: as wait, and error::operation_aborted if
   /// it was cancelled; the child runs on then. Cancellation: by `cancel`; by its slot (terminal,
   /// partial, total). Nothing is lost.
-  template <class WaitToken = default_completion_token_t<executor_type>>
-  auto async_wait(WaitToken&& token = default_completion_token_t<executor_type>())
-      -> decltype(async_initiate<WaitToken, void(error_code, exit_status)>(
-          std::declval<initiate_async_wait>(), token)) {
+  template <completion_token_for<void(error_code, exit_status)> WaitToken =
+                default_completion_token_t<executor_type>>
+  auto async_wait(WaitToken&& token = default_completion_token_t<executor_type>()) {
     return async_initiate<WaitToken, void(error_code, exit_status)>(initiate_async_wait(this),
                                                                     token);
   }
