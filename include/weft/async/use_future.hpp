@@ -18,6 +18,8 @@ namespace detail {
 /// the disposition, if there is one, is taken off.
 template <class... Values>
 struct future_value {
+  static_assert((std::is_constructible_v<std::decay_t<Values>, Values> && ...),
+                "a future carries results that can be moved or copied into it");
   using type = std::tuple<std::decay_t<Values>...>;
 };
 template <>
@@ -26,6 +28,8 @@ struct future_value<> {
 };
 template <class Value>
 struct future_value<Value> {
+  static_assert(std::is_constructible_v<std::decay_t<Value>, Value>,
+                "a future carries results that can be moved or copied into it");
   using type = std::decay_t<Value>;
 };
 
@@ -145,6 +149,8 @@ template <class Function, class Parameters>
 struct packaged_result;
 template <class Function, class... Args>
 struct packaged_result<Function, signature_parameters<Args...>> {
+  static_assert(std::is_invocable_v<Function, Args...>,
+                "the function of use_future must accept the results of the operation");
   using type = std::invoke_result_t<Function, Args...>;
 };
 
@@ -220,6 +226,12 @@ class async_result<use_future_t<Allocator>, Signature> {
     std::forward<Initiation>(initiation)(std::move(handler), std::forward<Args>(args)...);
     return future;
   }
+};
+
+// use_future can be called, as handlers are: it would be taken for one.
+template <class Allocator, class First, class Second, class... More>
+class async_result<use_future_t<Allocator>, First, Second, More...> {
+  static_assert(sizeof(Allocator) == 0, "use_future serves operations of one completion signature");
 };
 
 template <class Function, class Allocator, class Signature>
