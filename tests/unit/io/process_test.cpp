@@ -293,7 +293,7 @@ TEST_P(process_test, a_moved_child_keeps_its_wait) {
   pipe.close();
   context.run();
   EXPECT_TRUE(called);
-  process::child assigned = shell("sleep 1000");
+  process::child assigned = shell("exec sleep 1000");
   const int id = assigned.id();
   assigned = std::move(moved);
   EXPECT_EQ(::kill(id, 0), -1);
