@@ -395,7 +395,8 @@ TEST_P(io_handle_on, a_descriptor_that_cannot_be_read_reports_its_error) {
   EXPECT_EQ(result.ec, weft::error::not_socket);
 }
 
-// More completions than the completion queue holds, before anybody reaps one.
+// More completions than the completion queue holds, before anybody reaps one; and nobody but a poll
+// that does not sleep is there to do it.
 TEST_P(io_handle_on, a_full_completion_queue_loses_nothing) {
   constexpr int count = 6000;
   std::list<detail::io_handle> handles;
@@ -417,8 +418,10 @@ TEST_P(io_handle_on, a_full_completion_queue_loses_nothing) {
   context->poll();
   for (const int peer : peers)
     EXPECT_EQ(::write(peer, "x", 1), 1);
-  context->restart();
-  context->run();
+  for (int i = 0; i != 100 && calls != count; ++i) {
+    context->restart();
+    context->poll();
+  }
   EXPECT_EQ(calls, count);
   for (const int peer : peers)
     ::close(peer);

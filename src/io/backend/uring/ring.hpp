@@ -34,7 +34,8 @@ class ring {
   bool ready() const noexcept;
 
   /// Calls `f(user_data, result, flags)` for each completion there is now, after it has left the
-  /// queue.
+  /// queue; those that did not fit into the queue (IORING_SQ_CQ_OVERFLOW) included, for which
+  /// io_uring_peek_cqe enters the kernel.
   template <class F>
   void reap(F f) {
     io_uring_cqe* cqe = nullptr;
