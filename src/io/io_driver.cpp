@@ -227,7 +227,8 @@ bool io_driver::start(io_operation* op, bool may_return) noexcept {
       finished = false;
     } else if (first && try_now(object, op)) {
       const io_status status = attempt(object, op);
-      finished = status != io_status::again;
+      held = status == io_status::later;
+      finished = status != io_status::again && !held;
       if (!finished)
         object.misses += object.misses != UINT8_MAX;
       else if (status == io_status::done)
@@ -268,7 +269,9 @@ io_status io_driver::attempt(io_object& object, io_operation* op) noexcept {
   const io_status status = op->kind().perform(*op);
   if (status == io_status::again || (status == io_status::drained && !object.hangup))
     object.is_ready(op->queue()) = false;
-  if (op->kind().makes_descriptor && status != io_status::again)
+  if (status == io_status::later)
+    try_later(object);
+  else if (op->kind().makes_descriptor && status != io_status::again)
     note_shortage(object, *op);
   return status;
 }
@@ -279,8 +282,11 @@ io_operation* io_driver::submit_front(io_object& object, io_queue queue,
   while (io_operation* op = list.front()) {
     if (op->state_ != io_operation::state::queued || hold_back(object, *op))
       return nullptr;
-    if (!try_now(object, op) || attempt(object, op) == io_status::again)
+    const io_status status = try_now(object, op) ? attempt(object, op) : io_status::again;
+    if (status == io_status::again)
       return submit(object, op, ready);
+    if (status == io_status::later)
+      return nullptr;
     list.erase(op);
     op->state_ = io_operation::state::finished;
     ready.push(op);
@@ -362,15 +368,20 @@ void io_driver::answered(io_operation* op, int result, unsigned flags,
       }
     } else {
       status = op->kind().finish(*op, result);
-      if (op->kind().makes_descriptor && status != io_status::again)
+      if (status == io_status::later)
+        try_later(object);
+      else if (op->kind().makes_descriptor && status != io_status::again)
         note_shortage(object, *op);
     }
     op->polled_ = false;
-    if (status == io_status::again && (op->cancelled_ || object.closed)) {
+    const bool unfinished = status == io_status::again || status == io_status::later;
+    if (unfinished && (op->cancelled_ || object.closed)) {
       op->fail(ECANCELED);
       status = io_status::done;
     }
-    if (status == io_status::again) {
+    if (status == io_status::later) {
+      // It stays the front of its queue, where end_held finds it.
+    } else if (status == io_status::again) {
       to_pool = submit(object, op, ready);
     } else {
       if (op->queue() == io_queue::read)
@@ -578,6 +589,15 @@ bool io_driver::hold_back(io_object& object, const io_operation& op) noexcept {
   return true;
 }
 
+/// The front of one of the object's queues is to be tried again after a while. Object locked.
+void io_driver::try_later(io_object& object) noexcept {
+  object.held_until = steady_now() + shortage_tick;
+  object.shortage_closes = closes_.load();
+  add_held(object);
+  if (!scheduler_.alone())
+    backend_->wake();  // the poller may sleep for longer
+}
+
 void io_driver::add_held(io_object& object) noexcept {
   if (object.in_held_list)
     return;
@@ -593,7 +613,7 @@ void io_driver::descriptor_closed() noexcept {
     backend_->wake();
 }
 
-void io_driver::end_shortage(operation_queue& ready) noexcept {
+void io_driver::end_held(operation_queue& ready) noexcept {
   io_object* object = nullptr;
   {
     const std::lock_guard lock(held_mutex_);
@@ -613,6 +633,7 @@ void io_driver::end_shortage(operation_queue& ready) noexcept {
     } else {
       self.held_until = 0;
       submit_front(self, io_queue::read, ready);
+      submit_front(self, io_queue::write, ready);
     }
   }
 }
@@ -631,7 +652,7 @@ void io_driver::poll(std::int64_t timeout, operation_queue& ready) noexcept {
   if (!timers_.empty())
     timers_.collect(ready);
   if (held_.load())
-    end_shortage(ready);
+    end_held(ready);
 }
 
 bool io_driver::quiet() const noexcept {

@@ -108,7 +108,8 @@ class io_driver final : public execution_context::service, public driver {
   bool quiet() const noexcept override;
 
   /// In nanoseconds: how long an operation that makes a descriptor waits after the one before found
-  /// none left, if none is closed meanwhile; and how often it is seen to while it waits.
+  /// none left, if none is closed meanwhile; and how often it is seen to while it waits. The latter
+  /// is also how often an operation is tried that no readiness tells of (io_status::later).
   static constexpr std::int64_t shortage_pause = 50'000'000;
   static constexpr std::int64_t shortage_tick = 10'000'000;
 
@@ -137,8 +138,9 @@ class io_driver final : public execution_context::service, public driver {
 
   void note_shortage(io_object& object, const io_operation& op) noexcept;
   bool hold_back(io_object& object, const io_operation& op) noexcept;
+  void try_later(io_object& object) noexcept;
   void add_held(io_object& object) noexcept;
-  void end_shortage(operation_queue& ready) noexcept;
+  void end_held(operation_queue& ready) noexcept;
 
   scheduler& scheduler_;
   timer_service timers_;

@@ -66,7 +66,8 @@ class io_object {
   io_operation_list lists[queue_count];
   std::uint32_t zero_copy_sends = 0;
 
-  // After a shortage of descriptors: until when (steady nanoseconds) the reads are held back, or 0.
+  // After a shortage of descriptors: until when (steady nanoseconds) the reads are held back; or
+  // when the front of a queue is tried again that no readiness tells of; or 0.
   std::int64_t held_until = 0;
   unsigned shortage_closes = 0;  // the driver's count of closes at that time
   bool shortage = false;         // the last operation found no descriptor left

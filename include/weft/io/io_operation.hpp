@@ -27,6 +27,7 @@ enum class io_status : std::uint8_t {
   again,    ///< Not now: it would block.
   done,     ///< Finished, or failed: the result is stored.
   drained,  ///< Finished, and nothing more is there to be had until the descriptor says so.
+  later,    ///< It would block, and no readiness will tell when not: it is tried from time to time.
 };
 
 /// What an operation does, apart from any handler: one constant per operation, in src/io/op/. Its

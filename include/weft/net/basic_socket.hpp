@@ -245,9 +245,9 @@ class basic_socket : public socket_base {
 
   /// Connects to a peer; opens the socket if it is closed (what that fails with is reported to the
   /// handler). Completion: void(error_code), with connection_refused, timed_out,
-  /// network_unreachable ..., and try_again if the queue of a UNIX-domain acceptor is full.
-  /// Cancelled half-way, the system may go on connecting: close the socket before it is used again.
-  /// `peer_endpoint` is copied.
+  /// network_unreachable ... While the queue of a UNIX-domain acceptor is full it waits: the system
+  /// tells nobody of room there, so that it is tried every 10 ms. Cancelled half-way, the system
+  /// may go on connecting: close the socket before it is used again. `peer_endpoint` is copied.
   template <completion_token_for<void(error_code)> ConnectToken =
                 default_completion_token_t<executor_type>>
   auto async_connect(const endpoint_type& peer_endpoint,

@@ -33,6 +33,10 @@ io_status ended(connect_operation& op) noexcept {
 
 /// What an attempt to connect came to: 0, or an errno value.
 io_status attempted(connect_operation& op, int errno_value) noexcept {
+  // The queue of a UNIX-domain acceptor is full. The socket is told neither by poll(2), which calls
+  // it writable, nor by io_uring when there is room. A signal leaves nothing under way here.
+  if (op.address->sa_family == AF_UNIX && (would_block(errno_value) || errno_value == EINTR))
+    return io_status::later;
   if (goes_on(errno_value)) {
     op.under_way = true;
     return io_status::again;

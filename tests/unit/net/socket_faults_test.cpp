@@ -280,19 +280,6 @@ TEST_P(socket_faults, interrupted_calls_go_on) {
   ::sigaction(SIGALRM, &before, nullptr);
 }
 
-TEST_P(socket_faults, full_queue_of_a_unix_acceptor_is_reported) {
-  unix_stream::acceptor acceptor(context, unix_stream());
-  acceptor.bind(
-      unix_stream::endpoint(std::string("\0weft-full-", 11) + std::to_string(::getpid())));
-  acceptor.listen(0);
-  unix_stream::socket first(context), second(context);
-  first.connect(acceptor.local_endpoint());
-  status connected;
-  second.async_connect(acceptor.local_endpoint(), connected.handler());
-  run();
-  EXPECT_EQ(connected.ec(), weft::error::try_again);
-}
-
 // ---- threads
 
 /// Echoes what comes until the peer has finished.
