@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <atomic>
-
+#include <weft/base/atomics.hpp>
 #include <weft/base/operation.hpp>
 
 namespace WEFT_NAMESPACE::detail {
-
-struct std_atomics {
-  template <class T>
-  using atomic = std::atomic<T>;
-};
 
 /// Where threads leave operations for workers that are not their own. Lock-free for those who
 /// push, wait-free for the one who drains.
@@ -23,7 +17,7 @@ struct std_atomics {
 /// Orders: push is seq_cst and `empty` may be, because with the count of sleepers
 /// (scheduler::idle_) they form a store-load pair: whoever pushes and then sees no sleeper is seen
 /// by the worker that counts itself asleep and then looks here. The exchange in `drain` acquires
-/// what pushes released.
+/// what pushes released; whoever only asks whether to drain needs no order.
 template <class Atomics = std_atomics>
 class basic_inbox {
  public:
@@ -43,7 +37,7 @@ class basic_inbox {
                                           std::memory_order_relaxed));
   }
 
-  bool empty(std::memory_order order = std::memory_order_acquire) const noexcept {
+  bool empty(std::memory_order order = std::memory_order_relaxed) const noexcept {
     return head_.load(order) == nullptr;
   }
 
