@@ -253,20 +253,23 @@ TEST_P(every_operation_fault, pending_at_a_fork_completes_in_the_child) {
       char byte;
       if (::read(go[0], &byte, 1) != 1)
         ::_exit(2);
-      if (family.satisfiable)
+      // A process that the parent started is no child of this one.
+      const bool succeeds = family.satisfiable && family.name != "process_wait";
+      if (succeeds)
         object->satisfy();
       else
         signal.emit(weft::cancellation_type::terminal);
       context->restart();
       while (r.calls == 0 && context->run_one() != 0) {}
-      const bool right = r.endings() == 1 && !r.ec == family.satisfiable;
+      const bool right = r.endings() == 1 && !r.ec == succeeds;
       ::_exit(right ? 0 : 1);
     }
     context->notify_fork(weft::io_context::fork_parent);
-    // The parent's operation would take what is meant for the child's.
+    // The parent's operation, and a stream that goes on, would take what is meant for the child's.
     signal.emit(weft::cancellation_type::terminal);
     run_until_called(r);
     EXPECT_EQ(r.ec, weft::error::operation_aborted);
+    object->cease();
     EXPECT_EQ(::write(go[1], "", 1), 1);
     int status = 0;
     EXPECT_EQ(::waitpid(child, &status, 0), child);

@@ -9,26 +9,31 @@
 
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <string_view>
 #include <vector>
 
 #include <weft/io/cancel_after.hpp>
 #include <weft/io/connect_pipe.hpp>
 #include <weft/io/fs.hpp>
+#include <weft/io/process.hpp>
 #include <weft/io/random_access_file.hpp>
 #include <weft/io/read.hpp>
 #include <weft/io/read_until.hpp>
 #include <weft/io/readable_pipe.hpp>
 #include <weft/io/serial_port.hpp>
+#include <weft/io/signal_set.hpp>
 #include <weft/io/steady_timer.hpp>
 #include <weft/io/stream_descriptor.hpp>
 #include <weft/io/stream_file.hpp>
 #include <weft/io/writable_pipe.hpp>
 #include <weft/io/write.hpp>
+#include <weft/net/accept_stream.hpp>
 #include <weft/net/connect.hpp>
 #include <weft/net/descriptor_passing.hpp>
 #include <weft/net/happy_eyeballs.hpp>
 #include <weft/net/local.hpp>
+#include <weft/net/receive_stream.hpp>
 #include <weft/net/resolver_options.hpp>
 #include <weft/net/sendfile.hpp>
 #include <weft/net/tcp.hpp>
@@ -139,6 +144,15 @@ struct descriptors_receive : on_reading_pair {
   }
 };
 
+struct receive_from_stream : on_reading_pair {
+  using on_reading_pair::on_reading_pair;
+  void start(probe p) override { stream.async_receive(std::move(p)); }
+  void cancel() override { stream.cancel(); }
+  void cease() override { stream.stop(); }
+
+  weft::receive_stream<unix_stream::socket> stream{a};
+};
+
 struct on_full_pair : on_pair {
   using on_pair::on_pair;
   void satisfy() override { drain(b); }
@@ -205,12 +219,30 @@ struct record_receive : operation_case {
   std::array<char, 8> data{};
 };
 
-struct tcp_wait_error : operation_case {
-  explicit tcp_wait_error(io_context& c) : a(c), b(c) {
+struct on_tcp_pair : operation_case {
+  explicit on_tcp_pair(io_context& c) : a(c), b(c) {
     tcp::acceptor acceptor(c, any_port);
     a.connect(acceptor.local_endpoint());
     acceptor.accept(b);
   }
+  void cancel() override { a.cancel(); }
+  void close() override { a.close(); }
+
+  tcp::socket a, b;
+};
+
+struct tcp_receive_from_stream : on_tcp_pair {
+  using on_tcp_pair::on_tcp_pair;
+  void start(probe p) override { stream.async_receive(std::move(p)); }
+  void satisfy() override { b.write_some(buffer("x", 1)); }
+  void cancel() override { stream.cancel(); }
+  void cease() override { stream.stop(); }
+
+  weft::receive_stream<tcp::socket> stream{a};
+};
+
+struct tcp_wait_error : on_tcp_pair {
+  using on_tcp_pair::on_tcp_pair;
   void start(probe p) override {
     error_code ec;
     char urgent;
@@ -219,10 +251,6 @@ struct tcp_wait_error : operation_case {
     a.async_wait(a.wait_error, std::move(p));
   }
   void satisfy() override { b.send(buffer("!", 1), tcp::socket::message_out_of_band); }
-  void cancel() override { a.cancel(); }
-  void close() override { a.close(); }
-
-  tcp::socket a, b;
 };
 
 struct datagram_receive : operation_case {
@@ -272,6 +300,15 @@ struct accept_into : on_acceptor {
 
   tcp::endpoint from;
   tcp::socket peer{c};
+};
+
+struct accept_from_stream : on_acceptor {
+  using on_acceptor::on_acceptor;
+  void start(probe p) override { stream.async_accept(std::move(p)); }
+  void cancel() override { stream.cancel(); }
+  void cease() override { stream.stop(); }
+
+  weft::accept_stream<tcp::acceptor> stream{acceptor};
 };
 
 struct connect_at_once : on_acceptor {
@@ -430,6 +467,28 @@ struct serial_read : operation_case {
   std::array<char, 8> data{};
 };
 
+struct signal_wait : operation_case {
+  explicit signal_wait(io_context& c) : signals(c, SIGUSR2) {}
+  void start(probe p) override { signals.async_wait(std::move(p)); }
+  void satisfy() override { std::raise(SIGUSR2); }
+  void cancel() override { signals.cancel(); }
+
+  weft::signal_set signals;
+};
+
+struct process_wait : operation_case {
+  explicit process_wait(io_context& c) : child(weft::process::spawn(c, "sleep", {"1000"})) {}
+  void start(probe p) override {
+    if (!child.running())
+      child = weft::process::spawn(child.get_executor(), "sleep", {"1000"});
+    child.async_wait(std::move(p));
+  }
+  void satisfy() override { child.kill(); }
+  void cancel() override { child.cancel(); }
+
+  weft::process::child child;
+};
+
 struct on_file : operation_case {
   explicit on_file(io_context& context)
       : c(context),
@@ -515,6 +574,13 @@ struct resolve_name : operation_case {
   tcp::resolver resolver;
 };
 
+struct resolve_address : resolve_name {
+  using resolve_name::resolve_name;
+  void start(probe p) override {
+    resolver.async_resolve(tcp::endpoint(weft::ip::make_address("192.0.2.1"), 80), std::move(p));
+  }
+};
+
 template <class Case>
 std::unique_ptr<operation_case> make(io_context& c) {
   return std::make_unique<Case>(c);
@@ -532,6 +598,9 @@ std::span<const operation_family> operation_families() {
       {"stream_wait_read", pends, satisfiable, cancels, closes, make<stream_wait_read>},
       {"stream_write", pends, satisfiable, cancels, closes, make<stream_write>},
       {"stream_wait_write", pends, satisfiable, cancels, closes, make<stream_wait_write>},
+      {"receive_from_stream", pends, satisfiable, cancels, closes, make<receive_from_stream>},
+      {"tcp_receive_from_stream", pends, satisfiable, cancels, closes,
+       make<tcp_receive_from_stream>},
       {"descriptors_receive", pends, satisfiable, cancels, closes, make<descriptors_receive>},
       {"descriptors_send", pends, satisfiable, cancels, closes, make<descriptors_send>},
       {"record_receive", pends, satisfiable, cancels, closes, make<record_receive>},
@@ -540,6 +609,7 @@ std::span<const operation_family> operation_families() {
       {"datagram_send", no, satisfiable, cancels, closes, make<datagram_send>},
       {"accept_new", pends, satisfiable, cancels, closes, make<accept_new>},
       {"accept_into", pends, satisfiable, cancels, closes, make<accept_into>},
+      {"accept_from_stream", pends, satisfiable, cancels, closes, make<accept_from_stream>},
       {"connect_at_once", no, satisfiable, cancels, no, make<connect_at_once>},
       {"connect_pending", pends, no, cancels, no, make<connect_pending>},
       {"connect_range", pends, no, cancels, no, make<connect_range>},
@@ -551,6 +621,8 @@ std::span<const operation_family> operation_families() {
       {"descriptor_read", pends, satisfiable, cancels, closes, make<descriptor_read>},
       {"descriptor_wait", pends, satisfiable, cancels, closes, make<descriptor_wait>},
       {"serial_read", pends, satisfiable, cancels, closes, make<serial_read>},
+      {"signal_wait", pends, satisfiable, cancels, no, make<signal_wait>},
+      {"process_wait", pends, satisfiable, cancels, no, make<process_wait>},
       {"file_read", no, satisfiable, cancels, closes, make<file_read>},
       {"file_write_at", no, satisfiable, cancels, closes, make<file_write_at>},
       {"file_sync", no, satisfiable, cancels, closes, make<file_sync>},
@@ -559,6 +631,7 @@ std::span<const operation_family> operation_families() {
       {"file_open", no, satisfiable, no, no, make<file_open>},
       {"resolve_number", no, satisfiable, cancels, no, make<resolve_number>},
       {"resolve_name", pends, no, cancels, no, make<resolve_name>},
+      {"resolve_address", pends, no, cancels, no, make<resolve_address>},
       {"read_whole", pends, satisfiable, cancels, closes, make<read_whole>},
       {"read_line", pends, satisfiable, cancels, closes, make<read_line>},
       {"read_with_timeout", pends, satisfiable, cancels, closes, make<read_with_timeout>},

@@ -84,6 +84,8 @@ class operation_case {
   virtual void satisfy() {}
   virtual void cancel() {}
   virtual void close() {}
+  /// Has nothing taken any more that no operation waits for.
+  virtual void cease() {}
 };
 
 /// A kind of operation. One that does not pend completes by itself.
