@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <exception>
+#include <mutex>
 
 #include <weft/context/scheduler.hpp>
 #include <weft/context/strand_state.hpp>
+
+#include "context/strand_queue.ipp"
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -10,15 +12,18 @@ namespace WEFT_NAMESPACE::detail {
 /// may be destroyed after its context.
 class strand_registry {
  public:
-  void add_reference() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
+  void add_reference() noexcept { references_.add(); }
   void drop_reference() noexcept {
-    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    if (references_.drop())
       delete this;
   }
 
   void add(strand_state* s) noexcept {
     std::lock_guard lock(mutex_);
-    s->closed_ = closed_;
+    if (closed_) {
+      operation_queue none;
+      s->queue_.close(none);
+    }
     s->next_ = first_;
     if (first_)
       first_->previous_ = s;
@@ -37,14 +42,14 @@ class strand_registry {
     std::lock_guard lock(mutex_);
     closed_ = true;
     for (strand_state* s = first_; s; s = s->next_)
-      s->close(abandoned);
+      s->queue_.close(abandoned);
   }
 
  private:
   std::mutex mutex_;
   strand_state* first_ = nullptr;
   bool closed_ = false;
-  std::atomic<unsigned> references_{1};
+  reference_count references_;
 };
 
 namespace {
@@ -103,66 +108,17 @@ void strand_state::destroy_state() noexcept {
   delete this;
 }
 
-void strand_state::close(operation_queue& abandoned) noexcept {
-  std::lock_guard lock(mutex_);
-  closed_ = true;
-  abandoned.splice(waiting_);
-}
-
 bool strand_state::push(operation* op) noexcept {
-  {
-    std::lock_guard lock(mutex_);
-    if (!closed_) {
-      waiting_.push(op);
-      return !std::exchange(scheduled_, true);
-    }
-  }
-  op->destroy();
-  return false;
+  return queue_.push(op);
 }
 
 bool strand_state::try_enter() noexcept {
-  std::lock_guard lock(mutex_);
-  return !closed_ && !std::exchange(scheduled_, true);
-}
-
-/// Puts back what was not run. Returns whether the strand is idle now.
-bool strand_state::leave(operation_queue& rest) noexcept {
-  std::lock_guard lock(mutex_);
-  rest.splice(waiting_);
-  waiting_.splice(rest);
-  scheduled_ = !waiting_.empty();
-  return !scheduled_;
+  return queue_.try_enter();
 }
 
 void strand_state::run(resubmission again, immediate first) {
   const frame inside(this);
-  std::exception_ptr failure;
-  for (;;) {
-    operation_queue batch;
-    {
-      std::lock_guard lock(mutex_);
-      ++runs_;
-      batch.splice(waiting_);
-    }
-    try {
-      if (auto call = std::exchange(first.call, nullptr))
-        call(first.argument);
-      while (operation* op = batch.pop())
-        op->invoke();
-    } catch (...) {
-      if (leave(batch) || again.submit(again.executor, *this))
-        throw;
-      failure = std::current_exception();
-      continue;
-    }
-    if (leave(batch))
-      break;
-    if (again.submit(again.executor, *this))
-      break;
-  }
-  if (failure)
-    std::rethrow_exception(failure);
+  queue_.run([this, again]() noexcept { return again.submit(again.executor, *this); }, first);
 }
 
 void strand_state::schedule(scheduler& target) noexcept {
@@ -187,31 +143,14 @@ void strand_state::complete(operation* base, action what) {
 }
 
 unsigned strand_state::ticket() noexcept {
-  std::lock_guard lock(mutex_);
-  return runs_;
+  return queue_.ticket();
 }
 
 void strand_state::submission_failed(unsigned ticket, operation* op, resubmission again) {
-  {
-    std::lock_guard lock(mutex_);
-    if (runs_ != ticket)
-      return;
-    operation_queue others;
-    operation* found = nullptr;
-    while (operation* waiting = waiting_.pop())
-      if (waiting == op)
-        found = waiting;
-      else
-        others.push(waiting);
-    op = found;
-    waiting_.splice(others);
-    scheduled_ = !waiting_.empty();
-    if (!scheduled_)
-      again.submit = nullptr;
-  }
+  const bool must_run = queue_.take_back(ticket, op);
   if (op)
     op->destroy();
-  if (again.submit)
+  if (must_run)
     run(again);
 }
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <weft/base/atomics.hpp>
+
+namespace WEFT_NAMESPACE::detail {
+
+/// Counts the references to an object that its last user destroys. Starts at one.
+template <class Atomics = std_atomics>
+class basic_reference_count {
+ public:
+  /// For whoever holds a reference already.
+  void add() noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
+
+  /// Whether it was the last reference. Each releasing decrement pairs with the acquire of the last
+  /// one, so that the object is destroyed after every use.
+  bool drop() noexcept { return count_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+
+ private:
+  typename Atomics::template atomic<unsigned> count_{1};
+};
+
+using reference_count = basic_reference_count<>;
+
+}  // namespace WEFT_NAMESPACE::detail
