@@ -207,8 +207,10 @@ WEFT_NOT_SANITIZED int child_main(void* argument) {
 // ---- in the parent
 
 /// Starts the child and waits until it executes the program, or has failed to.
-error_code run(plan& p, launched_child& child) {
-  const auto stack = std::make_unique_for_overwrite<std::byte[]>(stack_size);
+error_code run(plan& p, launched_child& child) noexcept {
+  const std::unique_ptr<std::byte[]> stack(new (std::nothrow) std::byte[stack_size]);
+  if (!stack)
+    return error::no_memory;
   const auto top = reinterpret_cast<std::uintptr_t>(stack.get() + stack_size) & ~std::uintptr_t{15};
   // No signal handler may run in the child: it would do so in the parent's memory.
   sigset_t all;
