@@ -23,6 +23,10 @@ class operation {
   using function = void (*)(operation*, action);
 
   explicit operation(function f) noexcept : function_(f) {}
+
+  /// Changes how it is ended. Only for who holds it, while it is in no queue.
+  void ends_by(function f) noexcept { function_ = f; }
+
   ~operation() = default;
 
  private:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <exception>
+#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -8,7 +10,9 @@
 #include <weft/async/associated_cancellation_slot.hpp>
 #include <weft/async/associated_executor.hpp>
 #include <weft/async/associated_immediate_executor.hpp>
+#include <weft/base/operation_function.hpp>
 #include <weft/base/operation_memory.hpp>
+#include <weft/context/handover.hpp>
 #include <weft/context/native_scheduler.hpp>
 #include <weft/execution/submit.hpp>
 
@@ -17,12 +21,15 @@ namespace WEFT_NAMESPACE::detail {
 /// An asynchronous operation with its handler: `Base` says what is done and holds the results;
 /// this class adds who hears of it, and ends it by these rules.
 ///   1. The handler runs in its associated executor. If that is the native executor of the very
-///      context that runs the operation, the call is direct; otherwise it goes by `dispatch`.
-///   2. Inside that executor, `Base::take_results()` is called as the last thing before the memory
-///      is freed: there a wait claims its success or learns that a cancel has won.
-///   3. The cancellation slot is cleared before the memory is freed, so that a concurrent `emit`
+///      context that runs the operation, the call is direct; otherwise it goes by `dispatch`, as an
+///      operation_function, for which weft's own executors need no memory.
+///   2. An executor that throws instead of taking the operation does not end it: what it has thrown
+///      leaves `run()`, and the operation, queued once more, is offered again.
+///   3. Inside the handler's executor, `Base::take_results()` is called as the last thing before
+///      the memory is freed: there a wait claims its success or learns that a cancel has won.
+///   4. The cancellation slot is cleared before the memory is freed, so that a concurrent `emit`
 ///      never reaches a freed operation.
-///   4. The memory goes back to the associated allocator before the handler is called.
+///   5. The memory goes back to the associated allocator before the handler is called.
 ///
 /// `Base` derives from operation, has a constructor (function, args...), `scheduler& owner() const`
 /// (the scheduler whose threads complete it) and `std::tuple<...> take_results()`.
@@ -30,6 +37,8 @@ template <class Base, class Handler, class IoExecutor>
 class handler_operation final : public Base {
   using allocator_type = associated_allocator_t<Handler>;
   using executor_type = associated_executor_t<Handler, IoExecutor>;
+  using action = operation::action;
+  using function = operation::function;
   using memory = operation_owner<handler_operation, allocator_type>;
 
  public:
@@ -63,53 +72,97 @@ class handler_operation final : public Base {
   }
 
   /// Ends an operation that finished inside its initiating function, by way of the immediate
-  /// executor of the handler, and from there in its own executor if it has one.
+  /// executor of the handler, and from there in its own executor if it has one. If the immediate
+  /// executor refuses, the operation completes as others do.
   static void complete_immediately(handler_operation* self, const IoExecutor& io_executor) {
     memory op(self, get_associated_allocator(self->handler_));
     auto executor = get_associated_immediate_executor(self->handler_, io_executor);
-    const allocator_type allocator(get_associated_allocator(self->handler_));
+    function next = &redispatch;
     if constexpr (requires { typename associated_executor<Handler, IoExecutor>::is_unassociated; })
-      executor_dispatch(executor, completion(std::move(op)), allocator);
-    else
-      executor_dispatch(executor, redispatch(std::move(op)), allocator);
+      next = &arrive;
+    op.release();
+    if (offer(self, executor, next))
+      self->complete_again();
   }
 
  private:
-  class completion {
-   public:
-    explicit completion(memory op) noexcept : op_(std::move(op)) {}
-    completion(completion&&) noexcept = default;
-    void operator()() { finish(std::move(op_)); }
-
-   private:
-    memory op_;
-  };
-
-  class redispatch {
-   public:
-    explicit redispatch(memory op) noexcept : op_(std::move(op)) {}
-    redispatch(redispatch&&) noexcept = default;
-    void operator()() { dispatch(std::move(op_)); }
-
-   private:
-    memory op_;
-  };
-
-  static void dispatch(memory op) {
-    const allocator_type allocator(get_associated_allocator(op->handler_));
-    auto work(std::move(op->work_));
-    executor_dispatch(work.get_executor(), completion(std::move(op)), allocator);
+  /// Gives the operation to an executor, which is to end it by `next`. Returns what the executor
+  /// threw if it has refused: the operation is the caller's then. Throws what the handler throws.
+  template <class Executor>
+  static std::exception_ptr offer(handler_operation* self, const Executor& executor,
+                                  function next) {
+    const allocator_type allocator(get_associated_allocator(self->handler_));
+    self->ends_by(next);
+    handover given(self);
+    try {
+      executor_dispatch(executor, operation_function(self), allocator);
+    } catch (...) {
+      if (given.is_returned())
+        return std::current_exception();
+      throw;
+    }
+    if (given.is_returned())
+      memory(self, allocator).reset();
+    return nullptr;
   }
 
-  static void complete(operation* base, operation::action what) {
+  /// Offers the operation to the handler's executor. If that refuses, it is queued again with its
+  /// scheduler, to be offered anew; returns what was thrown.
+  static std::exception_ptr dispatch(memory op) {
+    handler_operation* const self = op.release();
+    auto work(std::move(self->work_));
+    std::exception_ptr refusal = offer(self, work.get_executor(), &arrive);
+    if (refusal) {
+      std::destroy_at(&self->work_);
+      std::construct_at(&self->work_, std::move(work));
+      self->complete_again();
+    }
+    return refusal;
+  }
+
+  void complete_again() noexcept {
+    this->ends_by(&complete);
+    scheduler_post(this->owner(), this);
+  }
+
+  /// Ends the operation on a thread of its scheduler.
+  static void complete(operation* base, action what) {
     auto* self = static_cast<handler_operation*>(base);
     memory op(self, get_associated_allocator(self->handler_));
-    if (what == operation::action::destroy)
+    if (what == action::destroy)
       return;
     if (native_scheduler(self->work_.get_executor()) == &self->owner())
       finish(std::move(op));
-    else
+    else if (const std::exception_ptr refusal = dispatch(std::move(op)))
+      std::rethrow_exception(refusal);
+  }
+
+  /// Ends it in the handler's executor.
+  static void arrive(operation* base, action what) {
+    if (memory op = receive(base, what); op.get())
+      finish(std::move(op));
+  }
+
+  /// Ends it in the immediate executor of a handler that has another one of its own. What that one
+  /// throws is for `run()` to throw, if it refuses again: the initiating function has done its
+  /// part.
+  static void redispatch(operation* base, action what) {
+    if (memory op = receive(base, what); op.get())
       dispatch(std::move(op));
+  }
+
+  /// The operation, if an executor calls it.
+  static memory receive(operation* base, action what) noexcept {
+    auto* self = static_cast<handler_operation*>(base);
+    memory op(self, get_associated_allocator(self->handler_));
+    if (what == action::invoke) {
+      handover::called(self);
+    } else if (handover::destroyed(self)) {
+      op.release();
+    } else {
+      op.reset();
+    }
+    return op;
   }
 
   static void finish(memory op) {
@@ -129,7 +182,7 @@ class handler_operation final : public Base {
   }
 
   bool connected_ = false;
-  [[no_unique_address]] completion_work<executor_type> work_;
+  completion_work<executor_type> work_;  // replaced as a whole: its address is its own
   [[no_unique_address]] Handler handler_;
 };
 
