@@ -10,6 +10,7 @@
 #include <weft/async/associated_cancellation_slot.hpp>
 #include <weft/async/associated_executor.hpp>
 #include <weft/async/associated_immediate_executor.hpp>
+#include <weft/async/cancellation_signal.hpp>
 #include <weft/base/operation_function.hpp>
 #include <weft/base/operation_memory.hpp>
 #include <weft/context/handover.hpp>
@@ -27,8 +28,8 @@ namespace WEFT_NAMESPACE::detail {
 ///      leaves `run()`, and the operation, queued once more, is offered again.
 ///   3. Inside the handler's executor, `Base::take_results()` is called as the last thing before
 ///      the memory is freed: there a wait claims its success or learns that a cancel has won.
-///   4. The cancellation slot is cleared before the memory is freed, so that a concurrent `emit`
-///      never reaches a freed operation.
+///   4. The cancellation slot is cleared in one step with that, so that a concurrent `emit` never
+///      reaches a freed operation, and never comes between the slot and the claim.
 ///   5. The memory goes back to the associated allocator before the handler is called.
 ///
 /// `Base` derives from operation, has a constructor (function, args...), `scheduler& owner() const`
@@ -166,12 +167,22 @@ class handler_operation final : public Base {
   }
 
   static void finish(memory op) {
-    op->disconnect();
-    auto results = op->take_results();
+    auto results = op->settle();
     auto work(std::move(op->work_));
     Handler handler(std::move(op->handler_));
     op.reset();
     std::apply(std::move(handler), std::move(results));
+  }
+
+  /// Takes the results, out of the slot's reach: an `emit` has either returned before, and then a
+  /// wait knows of it, or finds the slot empty when the wait is claimed.
+  auto settle() {
+    if (connected_) {
+      const slot_lock lock(get_associated_cancellation_slot(handler_));
+      disconnect();
+      return this->take_results();
+    }
+    return this->take_results();
   }
 
   void disconnect() noexcept {

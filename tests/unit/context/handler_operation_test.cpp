@@ -95,6 +95,40 @@ class ending_handler {
 
 // ---- the cancellation slot
 
+// Whoever has come before the claim is heard, so an emission during it must not have returned.
+TEST(handler_operation, an_emission_during_the_claim_does_not_return_before_it) {
+  for (int round = 0; round != 20; ++round) {
+    weft::io_context context;
+    weft::cancellation_signal signal;
+    std::atomic<bool> emitting{false};
+    std::atomic<bool> claimed{false};
+    std::atomic<bool> returned{false};
+    bool returned_before_the_claim = false;
+    std::jthread other;
+    const auto take = [&] {
+      other = std::jthread([&] {
+        emitting = true;
+        signal.emit(weft::cancellation_type::terminal);
+        returned_before_the_claim = !claimed;
+        returned = true;
+      });
+      while (!emitting)
+        std::this_thread::yield();
+      for (int i = 0; i != 1000 && !returned; ++i)
+        std::this_thread::yield();
+      claimed = true;
+      return 0;
+    };
+    int cancels = 0;
+    start(context, weft::bind_cancellation_slot(signal.slot(), [](int) {}), take,
+          [&] { ++cancels; });
+    context.run();
+    other.join();
+    EXPECT_FALSE(returned_before_the_claim);
+    EXPECT_EQ(cancels, 0);
+  }
+}
+
 TEST(handler_operation, an_emission_before_the_claim_reaches_the_operation) {
   weft::io_context context;
   manual_context other;
