@@ -37,6 +37,16 @@ struct rebind_operation_allocator<std::allocator<U>, T> {
   using type = thread_allocator<T>;
 };
 
+/// An allocator of `T` for what belongs to an operation whose handler has that allocator.
+template <class T, class Allocator>
+auto make_operation_allocator(const Allocator& allocator) noexcept {
+  using type = typename rebind_operation_allocator<Allocator, T>::type;
+  if constexpr (std::is_constructible_v<type, const Allocator&>)
+    return type(allocator);
+  else
+    return type();  // std::allocator, replaced by the recycling one
+}
+
 /// Owns the memory of one operation, and the operation itself once it is constructed. What the
 /// owner still holds at its end is destroyed and given back to the allocator, whatever throws.
 ///
@@ -54,7 +64,7 @@ class operation_owner {
  public:
   template <class... Args>
   explicit operation_owner(std::in_place_t, const Allocator& allocator, Args&&... args)
-      : allocator_(make(allocator)) {
+      : allocator_(make_operation_allocator<Op>(allocator)) {
     Op* memory = std::to_address(traits::allocate(allocator_, 1));
     try {
       op_ = ::new (static_cast<void*>(memory)) Op(std::forward<Args>(args)...);
@@ -65,7 +75,7 @@ class operation_owner {
   }
 
   operation_owner(Op* op, const Allocator& allocator) noexcept
-      : allocator_(make(allocator)), op_(op) {}
+      : allocator_(make_operation_allocator<Op>(allocator)), op_(op) {}
 
   operation_owner(operation_owner&& other) noexcept
       : allocator_(other.allocator_), op_(std::exchange(other.op_, nullptr)) {}
@@ -84,13 +94,6 @@ class operation_owner {
   }
 
  private:
-  static allocator_type make(const Allocator& allocator) noexcept {
-    if constexpr (std::is_constructible_v<allocator_type, const Allocator&>)
-      return allocator_type(allocator);
-    else
-      return allocator_type();  // std::allocator, replaced by the recycling one
-  }
-
   void deallocate(Op* memory) noexcept {
     using pointer = typename traits::pointer;
     if constexpr (std::is_pointer_v<pointer>)

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include <weft/io/fs_initiation.hpp>
 #include <weft/io/op/path.hpp>
 
@@ -14,13 +19,15 @@ auto start_path(Source& source, Token& token, const io_kind& kind, std::string p
                 std::string second = {}, unsigned flags = 0) {
   using executor = fs_executor_t<Source>;
   return async_initiate<Token, void(error_code)>(
-      fs_initiation<executor, path_operation>(fs_executor(source)), token, &kind, std::move(path),
-      std::move(second), flags);
+      fs_initiation<executor, path_operation>(fs_executor(source)), token,
+      paths{std::move(path), std::move(second)}, &kind, flags);
 }
 
-inline error_code check_paths(const std::string& path, const std::string& second = {}) noexcept {
-  return has_null(path) || has_null(second) ? make_error_code(error::invalid_argument)
-                                            : error_code();
+inline error_code check_paths(std::initializer_list<std::string_view> names) noexcept {
+  for (const std::string_view name : names)
+    if (has_null(name))
+      return error::invalid_argument;
+  return error_code();
 }
 
 }  // namespace detail
@@ -44,7 +51,7 @@ auto async_unlink(Source&& source, std::string path,
   return detail::start_path(source, token, detail::unlink_kind, std::move(path));
 }
 inline void unlink(const std::string& path, error_code& ec) {
-  if (!(ec = detail::check_paths(path)))
+  if (!(ec = detail::check_paths({path})))
     ec = detail::unlink_path(path.c_str());
 }
 inline void unlink(const std::string& path) {
@@ -67,7 +74,7 @@ auto async_mkdir(Source&& source, std::string path,
   return detail::start_path(source, token, detail::mkdir_kind, std::move(path), {}, 0777);
 }
 inline void mkdir(const std::string& path, unsigned permissions, error_code& ec) {
-  if (!(ec = detail::check_paths(path)))
+  if (!(ec = detail::check_paths({path})))
     ec = detail::make_directory(path.c_str(), permissions);
 }
 inline void mkdir(const std::string& path, error_code& ec) {
@@ -87,7 +94,7 @@ auto async_rmdir(Source&& source, std::string path,
   return detail::start_path(source, token, detail::rmdir_kind, std::move(path));
 }
 inline void rmdir(const std::string& path, error_code& ec) {
-  if (!(ec = detail::check_paths(path)))
+  if (!(ec = detail::check_paths({path})))
     ec = detail::remove_directory(path.c_str());
 }
 inline void rmdir(const std::string& path) {
@@ -119,7 +126,7 @@ auto async_rename(Source&& source, std::string from, std::string to,
 }
 inline void rename(const std::string& from, const std::string& to, rename_mode mode,
                    error_code& ec) {
-  if (!(ec = detail::check_paths(from, to)))
+  if (!(ec = detail::check_paths({from, to})))
     ec = detail::rename_path(from.c_str(), to.c_str(), static_cast<unsigned>(mode));
 }
 inline void rename(const std::string& from, const std::string& to, error_code& ec) {
@@ -140,7 +147,7 @@ auto async_link(Source&& source, std::string existing, std::string name,
   return detail::start_path(source, token, detail::link_kind, std::move(existing), std::move(name));
 }
 inline void link(const std::string& existing, const std::string& name, error_code& ec) {
-  if (!(ec = detail::check_paths(existing, name)))
+  if (!(ec = detail::check_paths({existing, name})))
     ec = detail::link_path(existing.c_str(), name.c_str());
 }
 inline void link(const std::string& existing, const std::string& name) {
@@ -158,7 +165,7 @@ auto async_symlink(Source&& source, std::string target, std::string name,
                             std::move(name));
 }
 inline void symlink(const std::string& target, const std::string& name, error_code& ec) {
-  if (!(ec = detail::check_paths(target, name)))
+  if (!(ec = detail::check_paths({target, name})))
     ec = detail::symlink_path(target.c_str(), name.c_str());
 }
 inline void symlink(const std::string& target, const std::string& name) {

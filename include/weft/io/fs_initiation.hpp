@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -12,6 +11,7 @@
 #include <weft/execution/executor.hpp>
 #include <weft/io/handle_object.hpp>
 #include <weft/io/op/completed.hpp>
+#include <weft/io/op/kept_paths.hpp>
 #include <weft/io/stream_transfer.hpp>
 
 namespace WEFT_NAMESPACE::detail {
@@ -39,16 +39,17 @@ concept handle_owner = requires(T& object) {
   { handle_access::get(object) } -> std::same_as<descriptor_handle&>;
 };
 
-/// The system would take such a path as one that ends there.
-inline bool has_null(const std::string& path) noexcept {
-  return path.find('\0') != std::string::npos;
-}
-template <class T>
-bool has_null(const T&) noexcept {
-  return false;
+/// Starts `Base`, with copies of the paths, on no descriptor.
+template <class Base, class Handler, class IoExecutor, class... Args>
+void start_on_paths(io_driver& driver, Handler& handler, const IoExecutor& executor,
+                    const paths& names, Args&&... args) {
+  start_io<kept_paths<Base, associated_allocator_t<Handler>>>(driver, handler, executor,
+                                                              get_associated_allocator(handler),
+                                                              names, std::forward<Args>(args)...);
 }
 
-/// Starts `Base(args...)` on no descriptor. Its results are an error_code and one `Result` each.
+/// Starts `Base(args...)` with paths, on no descriptor. Its results are an error_code and one
+/// `Result` each.
 template <class Executor, class Base, class... Result>
 class fs_initiation {
  public:
@@ -57,14 +58,14 @@ class fs_initiation {
   const executor_type& get_executor() const noexcept { return executor_; }
 
   template <class Handler, class... Args>
-  void operator()(Handler&& handler, Args&&... args) const {
+  void operator()(Handler&& handler, const paths& names, Args&&... args) const {
     with_handler(std::forward<Handler>(handler), [&](auto& h) {
       io_driver& driver = use_io_driver(executor_context(executor_));
-      if ((has_null(args) || ...))
+      if (names.have_null())
         complete_now(driver_scheduler(driver), h, executor_,
                      make_error_code(error::invalid_argument), Result()...);
       else
-        start_io<Base>(driver, h, executor_, std::forward<Args>(args)...);
+        start_on_paths<Base>(driver, h, executor_, names, std::forward<Args>(args)...);
     });
   }
 

@@ -12,9 +12,9 @@ namespace detail {
 /// Opens into an object of the caller's.
 class open_into_operation : public open_operation {
  public:
-  open_into_operation(operation::function f, scheduler& owner, std::string name, int how,
-                      unsigned permission_bits, descriptor_handle* target) noexcept
-      : open_operation(f, owner, std::move(name), how, permission_bits), target_(target) {}
+  open_into_operation(operation::function f, scheduler& owner, int how, unsigned permission_bits,
+                      descriptor_handle* target) noexcept
+      : open_operation(f, owner, how, permission_bits), target_(target) {}
 
   std::tuple<error_code> take_results() noexcept {
     if (!ec && !(ec = target_->assign(opened)))
@@ -32,9 +32,9 @@ class open_new_operation : public open_operation {
  public:
   using executor_type = typename File::executor_type;
 
-  open_new_operation(operation::function f, scheduler& owner, std::string name, int how,
-                     unsigned permission_bits, const executor_type& executor)
-      : open_operation(f, owner, std::move(name), how, permission_bits), executor_(executor) {}
+  open_new_operation(operation::function f, scheduler& owner, int how, unsigned permission_bits,
+                     const executor_type& executor)
+      : open_operation(f, owner, how, permission_bits), executor_(executor) {}
 
   std::tuple<error_code, File> take_results() {
     File file(executor_);
@@ -55,25 +55,24 @@ class open_into_initiation {
   const executor_type& get_executor() const noexcept { return self_->get_executor(); }
 
   template <class Handler>
-  void operator()(Handler&& handler, std::string path, file_base::flags flags,
+  void operator()(Handler&& handler, const paths& names, file_base::flags flags,
                   unsigned permissions) const {
     with_handler(std::forward<Handler>(handler), [&](auto& h) {
       descriptor_handle& io = handle_access::get(*self_);
-      const error_code ec = check_open(io.is_open(), flags, path);
+      const error_code ec = check_open(io.is_open(), flags, names);
       if (ec)
         complete_now(io.owner(), h, get_executor(), ec);
       else
-        start_io<open_into_operation>(io.driver(), h, get_executor(), std::move(path),
-                                      static_cast<int>(flags), permissions, &io);
+        start_on_paths<open_into_operation>(io.driver(), h, get_executor(), names,
+                                            static_cast<int>(flags), permissions, &io);
     });
   }
 
-  static error_code check_open(bool open, file_base::flags flags,
-                               const std::string& path) noexcept {
+  static error_code check_open(bool open, file_base::flags flags, const paths& names) noexcept {
     if (open)
       return error::already_open;
     const auto access = file_base::write_only | file_base::read_write;
-    return (flags & access) == access || has_null(path) ? error::invalid_argument : error_code();
+    return (flags & access) == access || names.have_null() ? error::invalid_argument : error_code();
   }
 
  private:
@@ -88,16 +87,16 @@ class open_new_initiation {
   const executor_type& get_executor() const noexcept { return executor_; }
 
   template <class Handler>
-  void operator()(Handler&& handler, std::string path, file_base::flags flags,
+  void operator()(Handler&& handler, const paths& names, file_base::flags flags,
                   unsigned permissions) const {
     with_handler(std::forward<Handler>(handler), [&](auto& h) {
       io_driver& driver = use_io_driver(executor_context(executor_));
-      const error_code ec = open_into_initiation<File>::check_open(false, flags, path);
+      const error_code ec = open_into_initiation<File>::check_open(false, flags, names);
       if (ec)
         complete_now(driver_scheduler(driver), h, executor_, ec, File(executor_));
       else
-        start_io<open_new_operation<File>>(driver, h, executor_, std::move(path),
-                                           static_cast<int>(flags), permissions, executor_);
+        start_on_paths<open_new_operation<File>>(driver, h, executor_, names,
+                                                 static_cast<int>(flags), permissions, executor_);
     });
   }
 
@@ -108,6 +107,9 @@ class open_new_initiation {
 }  // namespace detail
 
 namespace fs {
+
+// The leading void keeps the calls that name their File, as async_open<File>(...), to the overloads
+// that make one.
 
 /// Opens a file into `file`, a closed stream_file, random_access_file, posix::stream_descriptor or
 /// posix::descriptor (the way to open a directory, for fsync). The descriptor is close-on-exec.
@@ -123,15 +125,18 @@ namespace fs {
 ///
 ///     stream_file file(context);
 ///     fs::async_open(file, "in.txt", stream_file::read_only, [](error_code ec) { ... });
-template <detail::handle_owner File, completion_token_for<void(error_code)> Token =
-                                         default_completion_token_t<typename File::executor_type>>
+template <std::same_as<void> = void, detail::handle_owner File,
+          completion_token_for<void(error_code)> Token =
+              default_completion_token_t<typename File::executor_type>>
 auto async_open(File& file, std::string path, file_base::flags flags, unsigned permissions,
                 Token&& token = default_completion_token_t<typename File::executor_type>()) {
   return async_initiate<Token, void(error_code)>(detail::open_into_initiation<File>(file), token,
-                                                 std::move(path), flags, permissions);
+                                                 detail::paths{std::move(path)}, flags,
+                                                 permissions);
 }
-template <detail::handle_owner File, completion_token_for<void(error_code)> Token =
-                                         default_completion_token_t<typename File::executor_type>>
+template <std::same_as<void> = void, detail::handle_owner File,
+          completion_token_for<void(error_code)> Token =
+              default_completion_token_t<typename File::executor_type>>
 auto async_open(File& file, std::string path, file_base::flags flags,
                 Token&& token = default_completion_token_t<typename File::executor_type>()) {
   return async_open(file, std::move(path), flags, detail::default_permissions,
@@ -148,8 +153,8 @@ template <detail::handle_owner File, detail::fs_source Source,
 auto async_open(Source&& source, std::string path, file_base::flags flags, unsigned permissions,
                 Token&& token = default_completion_token_t<typename File::executor_type>()) {
   return async_initiate<Token, void(error_code, File)>(
-      detail::open_new_initiation<File>(detail::fs_executor(source)), token, std::move(path), flags,
-      permissions);
+      detail::open_new_initiation<File>(detail::fs_executor(source)), token,
+      detail::paths{std::move(path)}, flags, permissions);
 }
 template <detail::handle_owner File, detail::fs_source Source,
           completion_token_for<void(error_code, File)> Token =

@@ -26,7 +26,7 @@ auto async_stat(Source&& source, std::string path, symlinks links,
   return async_initiate<Token, void(error_code, file_status)>(
       detail::fs_initiation<executor, detail::stat_operation, file_status>(
           detail::fs_executor(source)),
-      token, detail::io_queue::concurrent, std::move(path), links);
+      token, detail::paths{std::move(path)}, detail::io_queue::concurrent, links);
 }
 template <detail::fs_source Source, completion_token_for<void(error_code, file_status)> Token =
                                         default_completion_token_t<detail::fs_executor_t<Source>>>

@@ -14,24 +14,24 @@ namespace {
 
 io_status perform_link(io_operation& base) noexcept {
   auto& op = static_cast<path_operation&>(base);
-  op.ec = link_path(op.path.c_str(), op.second.c_str());
+  op.ec = link_path(op.path, op.second);
   return io_status::done;
 }
 
 io_status perform_symlink(io_operation& base) noexcept {
   auto& op = static_cast<path_operation&>(base);
-  op.ec = symlink_path(op.path.c_str(), op.second.c_str());
+  op.ec = symlink_path(op.path, op.second);
   return io_status::done;
 }
 
 void prepare_link(io_operation& base, io_uring_sqe& sqe) noexcept {
   auto& op = static_cast<path_operation&>(base);
-  io_uring_prep_linkat(&sqe, AT_FDCWD, op.path.c_str(), AT_FDCWD, op.second.c_str(), 0);
+  io_uring_prep_linkat(&sqe, AT_FDCWD, op.path, AT_FDCWD, op.second, 0);
 }
 
 void prepare_symlink(io_operation& base, io_uring_sqe& sqe) noexcept {
   auto& op = static_cast<path_operation&>(base);
-  io_uring_prep_symlinkat(&sqe, op.path.c_str(), AT_FDCWD, op.second.c_str());
+  io_uring_prep_symlinkat(&sqe, op.path, AT_FDCWD, op.second);
 }
 
 }  // namespace

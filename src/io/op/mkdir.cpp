@@ -14,13 +14,13 @@ namespace {
 
 io_status perform_mkdir(io_operation& base) noexcept {
   auto& op = static_cast<path_operation&>(base);
-  op.ec = make_directory(op.path.c_str(), op.flags);
+  op.ec = make_directory(op.path, op.flags);
   return io_status::done;
 }
 
 void prepare_mkdir(io_operation& base, io_uring_sqe& sqe) noexcept {
   auto& op = static_cast<path_operation&>(base);
-  io_uring_prep_mkdirat(&sqe, AT_FDCWD, op.path.c_str(), op.flags);
+  io_uring_prep_mkdirat(&sqe, AT_FDCWD, op.path, op.flags);
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ io_status opened(open_operation& op, int fd) noexcept {
 
 io_status perform_open(io_operation& base) noexcept {
   auto& op = static_cast<open_operation&>(base);
-  const int fd = retry_interrupted(
-      [&] { return ::open(op.path.c_str(), op.flags | O_CLOEXEC, op.permissions); });
+  const int fd =
+      retry_interrupted([&] { return ::open(op.path, op.flags | O_CLOEXEC, op.permissions); });
   if (fd >= 0)
     return opened(op, fd);
   op.fail(errno);
@@ -29,8 +29,7 @@ io_status perform_open(io_operation& base) noexcept {
 
 void prepare_open(io_operation& base, io_uring_sqe& sqe) noexcept {
   auto& op = static_cast<open_operation&>(base);
-  io_uring_prep_openat(&sqe, AT_FDCWD, op.path.c_str(), op.flags | O_CLOEXEC | O_LARGEFILE,
-                       op.permissions);
+  io_uring_prep_openat(&sqe, AT_FDCWD, op.path, op.flags | O_CLOEXEC | O_LARGEFILE, op.permissions);
 }
 
 io_status finish_open(io_operation& base, int result) noexcept {

@@ -14,13 +14,13 @@ namespace {
 
 io_status perform_rename(io_operation& base) noexcept {
   auto& op = static_cast<path_operation&>(base);
-  op.ec = rename_path(op.path.c_str(), op.second.c_str(), op.flags);
+  op.ec = rename_path(op.path, op.second, op.flags);
   return io_status::done;
 }
 
 void prepare_rename(io_operation& base, io_uring_sqe& sqe) noexcept {
   auto& op = static_cast<path_operation&>(base);
-  io_uring_prep_renameat(&sqe, AT_FDCWD, op.path.c_str(), AT_FDCWD, op.second.c_str(), op.flags);
+  io_uring_prep_renameat(&sqe, AT_FDCWD, op.path, AT_FDCWD, op.second, op.flags);
 }
 
 }  // namespace

@@ -80,8 +80,8 @@ struct subject {
 };
 
 subject subject_of(const stat_operation& op) noexcept {
-  return op.path.empty() && op.fd >= 0 ? subject{op.fd, "", AT_EMPTY_PATH}
-                                       : subject{AT_FDCWD, op.path.c_str(), flags_of(op.links)};
+  return !*op.path && op.fd >= 0 ? subject{op.fd, "", AT_EMPTY_PATH}
+                                 : subject{AT_FDCWD, op.path, flags_of(op.links)};
 }
 
 io_status perform_stat(io_operation& base) noexcept {

@@ -13,22 +13,21 @@ namespace WEFT_NAMESPACE::detail {
 namespace {
 
 io_status perform_unlink(io_operation& base) noexcept {
-  base.ec = unlink_path(static_cast<path_operation&>(base).path.c_str());
+  base.ec = unlink_path(static_cast<path_operation&>(base).path);
   return io_status::done;
 }
 
 io_status perform_rmdir(io_operation& base) noexcept {
-  base.ec = remove_directory(static_cast<path_operation&>(base).path.c_str());
+  base.ec = remove_directory(static_cast<path_operation&>(base).path);
   return io_status::done;
 }
 
 void prepare_unlink(io_operation& base, io_uring_sqe& sqe) noexcept {
-  io_uring_prep_unlinkat(&sqe, AT_FDCWD, static_cast<path_operation&>(base).path.c_str(), 0);
+  io_uring_prep_unlinkat(&sqe, AT_FDCWD, static_cast<path_operation&>(base).path, 0);
 }
 
 void prepare_rmdir(io_operation& base, io_uring_sqe& sqe) noexcept {
-  io_uring_prep_unlinkat(&sqe, AT_FDCWD, static_cast<path_operation&>(base).path.c_str(),
-                         AT_REMOVEDIR);
+  io_uring_prep_unlinkat(&sqe, AT_FDCWD, static_cast<path_operation&>(base).path, AT_REMOVEDIR);
 }
 
 }  // namespace

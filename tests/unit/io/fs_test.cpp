@@ -11,10 +11,13 @@
 #include <filesystem>
 #include <future>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <weft/async/associated_allocator.hpp>
+#include <weft/async/bind_allocator.hpp>
 #include <weft/async/cancellation_signal.hpp>
 #include <weft/async/use_future.hpp>
 #include <weft/base/error.hpp>
@@ -28,6 +31,7 @@
 #include "support/backend.hpp"
 #include "support/cancellable.hpp"
 #include "support/temporary_directory.hpp"
+#include "unit/support/counting_allocator.hpp"
 
 namespace {
 
@@ -460,6 +464,59 @@ TEST_P(fs_test, a_thread_pool_works_too) {
     });
   pool.join();
   EXPECT_EQ(made, 20);
+}
+
+// Beyond the operation itself, what it keeps: the paths.
+TEST_P(fs_test, paths_are_kept_in_memory_of_the_handlers_allocator) {
+  const std::string name(100, 'n');
+  const std::string other(100, 'o');
+  stream_file file(context);
+  const auto expect = [&](auto start) {
+    weft_test::allocation_counts memory;
+    std::size_t blocks_at_completion = 1;
+    bool called = false;
+    const auto handler =
+        weft::bind_allocator(weft_test::counting_allocator<void>(memory), [&](error_code ec) {
+          EXPECT_FALSE(ec);
+          blocks_at_completion = memory.blocks;
+          called = true;
+        });
+    start(handler);
+    EXPECT_EQ(memory.blocks, 2u);
+    context.restart();
+    context.run();
+    EXPECT_TRUE(called);
+    EXPECT_EQ(blocks_at_completion, 0u);
+
+    memory.fail_after = 1;
+    EXPECT_THROW(start(handler), std::bad_alloc);
+    EXPECT_EQ(memory.blocks, 0u);
+    memory.fail_after = -1;
+  };
+  const auto create = stream_file::write_only | stream_file::create;
+  expect([&](auto h) { fs::async_mkdir(context, directory / name, h); });
+  expect([&](auto h) { fs::async_rename(context, directory / name, directory / other, h); });
+  expect([&](auto h) { fs::async_rmdir(context, directory / other, h); });
+  expect([&](auto h) {
+    file.close();
+    fs::async_open(file, directory / name, create, h);
+  });
+  expect([&](auto h) {
+    fs::async_open<stream_file>(
+        context, directory / name, create,
+        weft::bind_allocator(weft::get_associated_allocator(h),
+                             [h](error_code ec, stream_file) mutable { h(ec); }));
+  });
+  expect([&](auto h) {
+    fs::async_stat(context, directory / name,
+                   weft::bind_allocator(weft::get_associated_allocator(h),
+                                        [h](error_code ec, fs::file_status) mutable { h(ec); }));
+  });
+}
+
+TEST_P(fs_test, a_second_path_may_be_empty) {
+  EXPECT_EQ(run([&](auto h) { fs::async_rename(context, directory.file("f", ""), "", h); }),
+            system_error_of(ENOENT));
 }
 
 WEFT_INSTANTIATE_BACKENDS(fs_test);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <string>
 #include <utility>
 
 #include <weft/io/io_handle.hpp>
@@ -12,7 +11,7 @@ namespace WEFT_NAMESPACE::detail {
 /// operation's until it is taken.
 class WEFT_API open_operation : public status_operation {
  public:
-  std::string path;
+  const char* path = nullptr;  ///< See kept_paths.
   int flags;
   unsigned permissions;
   int opened = -1;
@@ -20,10 +19,8 @@ class WEFT_API open_operation : public status_operation {
   int take() noexcept { return std::exchange(opened, -1); }
 
  protected:
-  open_operation(function f, scheduler& owner, std::string name, int how,
-                 unsigned permission_bits) noexcept
+  open_operation(function f, scheduler& owner, int how, unsigned permission_bits) noexcept
       : status_operation(f, owner, open_kind, io_queue::concurrent),
-        path(std::move(name)),
         flags(how),
         permissions(permission_bits) {}
   ~open_operation() { discard(take()); }

@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <string>
-#include <utility>
-
 #include <weft/io/io_handle.hpp>
 
 namespace WEFT_NAMESPACE::detail {
 
-/// A change to a directory, named by one path or two, of which the operation keeps copies.
+/// A change to a directory, named by one path or two, which kept_paths keeps.
 class WEFT_API path_operation : public status_operation {
  public:
-  path_operation(function f, scheduler& owner, const io_kind* kind, std::string first,
-                 std::string other = {}, unsigned mode_or_flags = 0) noexcept
-      : status_operation(f, owner, *kind, io_queue::concurrent),
-        path(std::move(first)),
-        second(std::move(other)),
-        flags(mode_or_flags) {}
+  path_operation(function f, scheduler& owner, const io_kind* kind, unsigned mode_or_flags) noexcept
+      : status_operation(f, owner, *kind, io_queue::concurrent), flags(mode_or_flags) {}
 
-  std::string path;
-  std::string second;
+  const char* path = nullptr;
+  const char* second = nullptr;
   unsigned flags;  ///< Permissions of mkdir, flags of rename.
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <string>
 #include <tuple>
 #include <utility>
 
@@ -20,15 +19,15 @@ struct statx_memory {
 /// empty, of the descriptor that the operation is started on.
 class WEFT_API stat_operation : public io_operation {
  public:
-  stat_operation(function f, scheduler& owner, io_queue queue, std::string name = {},
+  stat_operation(function f, scheduler& owner, io_queue queue,
                  fs::symlinks how = fs::symlinks::follow) noexcept
-      : io_operation(f, owner, stat_kind, queue), path(std::move(name)), links(how) {}
+      : io_operation(f, owner, stat_kind, queue), links(how) {}
 
   std::tuple<error_code, fs::file_status> take_results() const noexcept {
     return {ec, ec ? fs::file_status() : status()};
   }
 
-  std::string path;
+  const char* path = "";  ///< See kept_paths.
   fs::symlinks links;
   statx_memory memory;
 
