@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,7 +24,12 @@
 
 // The child shares the parent's memory until it executes the program (as with vfork, clone(2)):
 // nothing is copied, however large the parent, and the child leaves its errno where the parent
-// finds it. In between it may only make system calls.
+// finds it. In between it may only make system calls, by syscall(2): a sanitizer, which stands
+// before the C library's functions, would note in the parent's memory what happens in the child,
+// and take the child for a copy. So it is not asked for the child's birth either.
+
+// The C library's clone(2), under the name that no sanitizer replaces.
+extern "C" int __clone(int (*function)(void*), void* stack, int flags, void* argument, ...);
 
 namespace WEFT_NAMESPACE::detail {
 namespace {
@@ -59,7 +65,7 @@ struct stream_ends {
 
 /// What the child needs, all made before.
 struct plan {
-  const std::vector<const char*>* programs;  // to be tried one after the other
+  const char* const* programs;  // to be tried one after the other; null-terminated
   char* const* arguments;
   char* const* environment;
   const char* directory;
@@ -138,19 +144,30 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
 
 // ---- in the child
 
+#if defined(__clang__)
+#define WEFT_NOT_SANITIZED __attribute__((disable_sanitizer_instrumentation))
+#else
 #define WEFT_NOT_SANITIZED __attribute__((no_sanitize("address", "thread", "undefined")))
+#endif
+
+/// A signal's action as the kernel has it, on x86-64 and on AArch64.
+struct kernel_action {
+  void (*handler)(int);
+  unsigned long flags;
+  void (*restorer)();
+  std::uint64_t mask;
+};
 
 /// Handlers would run in the parent's memory; what is ignored stays ignored, as execve has it.
 WEFT_NOT_SANITIZED void reset_signal_handlers() noexcept {
   for (int signal_number = 1; signal_number != NSIG; ++signal_number) {
-    struct sigaction action;
-    if (::sigaction(signal_number, nullptr, &action) != 0 ||
-        (!(action.sa_flags & SA_SIGINFO) &&
-         (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)))
+    kernel_action action;
+    if (::syscall(SYS_rt_sigaction, signal_number, nullptr, &action, sizeof action.mask) != 0 ||
+        action.handler == SIG_DFL || action.handler == SIG_IGN)
       continue;
-    action.sa_handler = SIG_DFL;
-    action.sa_flags = 0;
-    ::sigaction(signal_number, &action, nullptr);
+    action.handler = SIG_DFL;
+    action.flags = 0;
+    ::syscall(SYS_rt_sigaction, signal_number, &action, nullptr, sizeof action.mask);
   }
 }
 
@@ -158,7 +175,8 @@ WEFT_NOT_SANITIZED void reset_signal_handlers() noexcept {
 WEFT_NOT_SANITIZED bool place_streams(int* streams) noexcept {
   for (int i = 0; i != stream_count; ++i) {
     if (streams[i] >= 0 && streams[i] < stream_count && streams[i] != i) {
-      streams[i] = ::fcntl(streams[i], F_DUPFD_CLOEXEC, stream_count);
+      streams[i] =
+          static_cast<int>(::syscall(SYS_fcntl, streams[i], F_DUPFD_CLOEXEC, stream_count));
       if (streams[i] < 0)
         return false;
     }
@@ -166,28 +184,26 @@ WEFT_NOT_SANITIZED bool place_streams(int* streams) noexcept {
   for (int i = 0; i != stream_count; ++i) {
     if (streams[i] < 0)
       continue;
-    if (streams[i] == i) {
-      if (::fcntl(i, F_SETFD, 0) != 0)
-        return false;
-    } else if (::dup2(streams[i], i) < 0) {
+    const long result = streams[i] == i ? ::syscall(SYS_fcntl, i, F_SETFD, 0)
+                                        : ::syscall(SYS_dup3, streams[i], i, 0);
+    if (result < 0)
       return false;
-    }
   }
   return true;
 }
 
 WEFT_NOT_SANITIZED void execute(plan& p) noexcept {
   reset_signal_handlers();
-  if (p.new_process_group && ::setpgid(0, 0) != 0)
+  if (p.new_process_group && ::syscall(SYS_setpgid, 0, 0) != 0)
     return;
   if (!place_streams(p.streams))
     return;
-  if (*p.directory && ::chdir(p.directory) != 0)
+  if (*p.directory && ::syscall(SYS_chdir, p.directory) != 0)
     return;
-  ::sigprocmask(SIG_SETMASK, &p.mask, nullptr);
+  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &p.mask, nullptr, sizeof(kernel_action::mask));
   bool was_denied = false;
-  for (const char* program : *p.programs) {
-    ::execve(program, p.arguments, p.environment);
+  for (const char* const* program = p.programs; *program; ++program) {
+    ::syscall(SYS_execve, *program, p.arguments, p.environment);
     if (errno == EACCES)
       was_denied = true;
     else if (errno != ENOENT && errno != ENOTDIR)
@@ -201,7 +217,8 @@ WEFT_NOT_SANITIZED int child_main(void* argument) {
   plan& p = *static_cast<plan*>(argument);
   execute(p);
   p.error = errno;
-  ::_exit(127);
+  for (;;)
+    ::syscall(SYS_exit_group, 127);
 }
 
 // ---- in the parent
@@ -217,8 +234,8 @@ error_code run(plan& p, launched_child& child) noexcept {
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &p.mask);
   // CLONE_PIDFD: Linux 5.2; its descriptor is close-on-exec.
-  child.id = ::clone(&child_main, reinterpret_cast<void*>(top),
-                     CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &p, &child.pidfd);
+  child.id = ::__clone(&child_main, reinterpret_cast<void*>(top),
+                       CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &p, &child.pidfd);
   const int clone_error = errno;
   ::pthread_sigmask(SIG_SETMASK, &p.mask, nullptr);
   if (child.id < 0)
@@ -265,13 +282,14 @@ error_code launch_or_throw(const std::string& program, const std::vector<std::st
   std::vector<const char*> programs;
   for (const std::string& file : files)
     programs.push_back(file.c_str());
+  programs.push_back(nullptr);
   std::vector<char*> argument_pointers = pointers(arguments);
   argument_pointers.insert(argument_pointers.begin(), const_cast<char*>(program.c_str()));
   std::vector<char*> environment;
   if (options.environment)
     environment = pointers(*options.environment);
 
-  plan p{.programs = &programs,
+  plan p{.programs = programs.data(),
          .arguments = argument_pointers.data(),
          .environment = options.environment ? environment.data() : ::environ,
          .directory = options.directory.c_str(),
