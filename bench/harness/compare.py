@@ -7,7 +7,8 @@
 Each program prints one line of JSON (bench/harness/run.hpp). All must report the same operations
 and checksum: otherwise they did different work, and that is an error. What is printed is the median
 of the rounds, their spread (median absolute deviation), and the ratio to the reference, taken round
-by round so that a machine whose speed drifts does not distort it.
+by round so that a machine whose speed drifts does not distort it; and the same of processor time,
+which is what counts where the load comes from another process.
 """
 
 import argparse
@@ -53,16 +54,18 @@ def main():
 
     operations = next(iter(work))[0]
     print(f"{options.workload}: {operations} operations, {options.rounds} rounds, ratios to {reference}")
-    print(f"{'implementation':<22}{'ns/op':>10}{'spread':>9}{'cpu ns/op':>11}{'ratio':>8}  note")
+    print(f"{'implementation':<22}{'ns/op':>10}{'spread':>9}{'ratio':>8}{'cpu ns/op':>11}{'ratio':>8}  note")
     for name, runs in sorted(results.items()):
         wall = [one["ns_per_operation"] for one in runs]
         cpu = [one["cpu_seconds"] * 1e9 / operations for one in runs]
         ratio = [a / b["ns_per_operation"] for a, b in zip(wall, results[reference])]
+        cpu_ratio = [a["cpu_seconds"] / b["cpu_seconds"] for a, b in zip(runs, results[reference])]
         median = statistics.median(wall)
         spread = statistics.median(abs(w - median) for w in wall)
         print(
-            f"{name:<22}{median:>10.1f}{spread:>9.1f}{statistics.median(cpu):>11.1f}"
-            f"{statistics.median(ratio):>8.3f}  {runs[0]['note']}"
+            f"{name:<22}{median:>10.1f}{spread:>9.1f}{statistics.median(ratio):>8.3f}"
+            f"{statistics.median(cpu):>11.1f}{statistics.median(cpu_ratio):>8.3f}"
+            f"  {runs[0]['note']}"
         )
 
 

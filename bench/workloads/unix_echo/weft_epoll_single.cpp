@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft_echo.hpp"
+
+// The opt-in that binds the context to one thread.
+int main(int argc, char** argv) {
+  const unix_echo::parameters p(argc, argv);
+  return bench::measure("unix_echo", "weft_epoll_single", "io_context{single_thread}", [&] {
+    weft::io_context context({.single_thread = true, .backend = weft::backend_kind::epoll});
+    return unix_echo::run<unix_echo::weft_net>(context, p);
+  });
+}
