@@ -256,12 +256,14 @@ bool io_driver::start(io_operation* op, bool may_return) noexcept {
   return false;
 }
 
-bool io_driver::try_now(io_object& object, io_operation* op) noexcept {
+bool io_driver::try_now(io_object& object, io_operation* op) const noexcept {
   if (op->kind().consumer) {
     const stream_source& source = *op->kind().consumer(*op).source.get();
     if (source.ahead || source.stopped)
       return true;
   }
+  if (op->kind().registered && backend_->knows(op->kind().registered(*op)))
+    return false;
   return !op->kind().blocking && object.pollable && object.is_ready(op->queue());
 }
 
@@ -299,20 +301,20 @@ io_operation* io_driver::submit(io_object& object, io_operation* op,
   if (op->kind().consumer && supplied(object, op))
     return nullptr;
   switch (backend_->submit(object, op)) {
-    case submission::waiting: return nullptr;
-    case submission::kernel:
+    case submitted_to::waiting: return nullptr;
+    case submitted_to::kernel:
       op->state_ = io_operation::state::submitted;
       op->pooled_ = false;
       ++object.submitted;
       if (&object == &anonymous_)
         anonymous_submitted_.fetch_add(1, std::memory_order_relaxed);
       return nullptr;
-    case submission::pool:
+    case submitted_to::pool:
       op->state_ = io_operation::state::submitted;
       op->pooled_ = true;
       object.pooled.fetch_add(1, std::memory_order_relaxed);
       return op;
-    case submission::failed: break;
+    case submitted_to::failed: break;
   }
   return finish(object, op, ready);
 }
@@ -487,7 +489,7 @@ bool io_driver::supplied(io_object& object, io_operation* op) noexcept {
   const io_kind& kind = source.kind();
   if (source.ahead && !source.stopped && (!kind.offer || kind.offer(source))) {
     source.fd = op->fd;
-    if (backend_->submit(object, &source) == submission::kernel) {
+    if (backend_->submit(object, &source) == submitted_to::kernel) {
       retain(source);
       source.state_ = io_operation::state::submitted;
       ++object.submitted;

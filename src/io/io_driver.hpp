@@ -87,6 +87,23 @@ class io_driver final : public execution_context::service, public driver {
   /// Returns when the kernel takes nothing more for the source; cancels the operations left.
   void stop(stream_source& source) noexcept;
 
+  // ---- registered buffers
+
+  /// As their namesakes in detail.
+  const void* register_buffers(const mutable_buffer* buffers, std::size_t count) noexcept {
+    return backend_->register_buffers(buffers, count);
+  }
+  void unregister_buffers(const void* scope) noexcept { backend_->unregister_buffers(scope); }
+
+  /// An operation was transferred by what the kernel knows of its buffer.
+  static void count_fixed(io_operation& op) noexcept {
+    op.object_->driver->fixed_transfers_.fetch_add(1, std::memory_order_relaxed);
+  }
+  /// How many were.
+  std::uint64_t fixed_transfers() const noexcept {
+    return fixed_transfers_.load(std::memory_order_relaxed);
+  }
+
   // ---- what the backends call
 
   /// Tries the operations of a queue that has become ready. Object locked.
@@ -124,7 +141,7 @@ class io_driver final : public execution_context::service, public driver {
   void perform_front(io_object& object, io_queue queue, operation_queue& ready) noexcept;
   static void forget_sources(io_object& object) noexcept;
   void begin_again(io_object& object, operation_queue& ready) noexcept;
-  static bool try_now(io_object& object, io_operation* op) noexcept;
+  bool try_now(io_object& object, io_operation* op) const noexcept;
   io_status attempt(io_object& object, io_operation* op) noexcept;
   io_operation* submit_front(io_object& object, io_queue queue, operation_queue& ready) noexcept;
   io_operation* submit(io_object& object, io_operation* op, operation_queue& ready) noexcept;
@@ -164,6 +181,7 @@ class io_driver final : public execution_context::service, public driver {
   io_object* held_list_ = nullptr;  // guarded by held_mutex_
   std::atomic<bool> held_{false};   // whether the list is not empty; written under held_mutex_
   std::atomic<unsigned> closes_{0};
+  std::atomic<std::uint64_t> fixed_transfers_{0};
 
   // Set after set_driver (release); who sees it (acquire) finds the scheduler polling.
   std::atomic<bool> serves_{false};

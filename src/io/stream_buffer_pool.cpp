@@ -41,7 +41,7 @@ bool stream_buffer_pool::serve(backend& kernel) noexcept {
   if (!ring_->memory())
     return false;
   ring_->clear();
-  registered_ = kernel.register_buffers(*ring_);
+  registered_ = kernel.provide_buffers(*ring_);
   return registered_;
 }
 
@@ -52,7 +52,7 @@ void stream_buffer_pool::restart(backend& kernel) noexcept {
   // A new ring in place of the memory that the parent's kernel knows.
   ring_.emplace();
   available_ = 0;
-  registered_ = ring_->memory() != nullptr && kernel.register_buffers(*ring_);
+  registered_ = ring_->memory() != nullptr && kernel.provide_buffers(*ring_);
   for (unsigned id = 0; id != made_ && registered_; ++id)
     if (lent_[id]->offered)
       lend(*lent_[id]);

@@ -37,7 +37,8 @@ WEFT_API void unregister_buffers(execution_context& context, const void* scope) 
 ///     auto registration = register_buffers(context, buffer(block));
 ///     co_await socket.async_read_some(registration[0]);
 ///
-/// Kernel: IORING_REGISTER_BUFFERS on io_uring; nothing on epoll.
+/// Kernel: a table of fixed buffers on io_uring, with READ_FIXED and WRITE_FIXED; docs/backends.md
+/// says where they are ordinary buffers nonetheless. Nothing on epoll.
 template <class MutableBufferSequence, class Allocator = std::allocator<void>>
 class buffer_registration {
   using element_allocator =

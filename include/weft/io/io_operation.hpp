@@ -16,6 +16,7 @@ namespace WEFT_NAMESPACE::detail {
 class io_driver;
 class io_object;
 class io_operation;
+struct registered_transfer;
 struct stream_consumer;
 
 /// The queues of an I/O object. Operations of one queue are performed in the order they were
@@ -56,6 +57,10 @@ struct io_kind {
   /// Of an operation that waits for the items of a stream_source: its part of the stream. Such an
   /// operation has no `prepare`.
   stream_consumer& (*consumer)(io_operation&) noexcept = nullptr;
+
+  /// Of an operation on a registered buffer: what it has besides. `prepare` and `finish` look there
+  /// whether the kernel knows the buffer; if it does, no attempt by system call is made before.
+  registered_transfer& (*registered)(io_operation&) noexcept = nullptr;
 
   // Of a stream_source, which has `prepare` and otherwise only these.
 

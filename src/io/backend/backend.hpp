@@ -5,6 +5,7 @@
 #include <memory>
 
 #include <weft/context/backend_kind.hpp>
+#include <weft/io/buffer.hpp>
 #include <weft/io/io_operation.hpp>
 
 #include "context/scheduler/scheduler.hpp"
@@ -15,7 +16,7 @@ namespace WEFT_NAMESPACE::detail {
 class buffer_ring;
 
 /// What a backend did with an operation it was given.
-enum class submission : std::uint8_t {
+enum class submitted_to : std::uint8_t {
   waiting,  ///< It stays queued; the backend will try it when the descriptor is ready.
   kernel,   ///< The kernel has it.
   pool,     ///< It blocks: a helper thread is to perform it.
@@ -37,7 +38,7 @@ class backend {
   virtual void attach(io_object& object) noexcept = 0;
 
   /// Brings the first operation of a queue (or any of `concurrent`) on its way. Object locked.
-  virtual submission submit(io_object& object, io_operation* op) noexcept = 0;
+  virtual submitted_to submit(io_object& object, io_operation* op) noexcept = 0;
 
   /// Asks the kernel to give back an operation it has; its completion follows. False: it could not
   /// be asked now. Object locked.
@@ -55,7 +56,15 @@ class backend {
   /// Whether a stream_source can be submitted.
   virtual bool takes_ahead() const noexcept { return false; }
   /// Lets the kernel take buffers from the ring. False: it will not.
-  virtual bool register_buffers(buffer_ring&) noexcept { return false; }
+  virtual bool provide_buffers(buffer_ring&) noexcept { return false; }
+
+  /// As detail::register_buffers and detail::unregister_buffers. Any thread.
+  virtual const void* register_buffers(const mutable_buffer*, std::size_t) noexcept {
+    return nullptr;
+  }
+  virtual void unregister_buffers(const void*) noexcept {}
+  /// Whether an operation on the buffer is best submitted to the kernel, which knows it.
+  virtual bool knows(const registered_transfer&) const noexcept { return false; }
 
   /// As driver::poll and driver::wake.
   virtual void poll(std::int64_t timeout, operation_queue& ready) noexcept = 0;

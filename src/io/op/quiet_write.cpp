@@ -13,9 +13,6 @@ namespace WEFT_NAMESPACE::detail {
 
 namespace {
 
-/// RWF_NOSIGNAL of <linux/fs.h>, Linux 6.18: pwritev2(2) fails with EPIPE, without the signal.
-constexpr int no_signal = 0x100;
-
 /// Whether the kernel knows the flag: tried once, on a pipe of our own.
 bool try_flag() noexcept {
   int ends[2];
@@ -23,7 +20,7 @@ bool try_flag() noexcept {
     return false;
   char byte = 0;
   const iovec one{&byte, 1};
-  const bool known = ::pwritev2(ends[1], &one, 1, -1, no_signal) == 1;
+  const bool known = ::pwritev2(ends[1], &one, 1, -1, quiet_write_flag) == 1;
   ::close(ends[0]);
   ::close(ends[1]);
   return known;
@@ -31,10 +28,15 @@ bool try_flag() noexcept {
 
 }  // namespace
 
+bool quiet_write_flag_known() noexcept {
+  static const bool known = try_flag();
+  return known;
+}
+
 ssize_t quiet_write(int fd, const io_vector* vectors, std::size_t count) noexcept {
-  static const bool flag_known = try_flag();
-  if (flag_known) {
-    const ssize_t n = ::pwritev2(fd, native(vectors), static_cast<int>(count), -1, no_signal);
+  if (quiet_write_flag_known()) {
+    const ssize_t n =
+        ::pwritev2(fd, native(vectors), static_cast<int>(count), -1, quiet_write_flag);
     if (n >= 0 || (errno != EOPNOTSUPP && errno != EINVAL))
       return n;
     // Some devices take no flags: an eventfd, for one.

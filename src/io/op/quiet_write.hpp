@@ -9,6 +9,12 @@
 
 namespace WEFT_NAMESPACE::detail {
 
+/// RWF_NOSIGNAL of <linux/fs.h>, Linux 6.18: a write fails with EPIPE, without the signal.
+inline constexpr int quiet_write_flag = 0x100;
+
+/// Whether the kernel knows it; found out once.
+WEFT_API bool quiet_write_flag_known() noexcept;
+
 /// writev(2) that never raises SIGPIPE and leaves the process's disposition, and a SIGPIPE that was
 /// pending before, alone. -1 and errno on error, EINTR among them. One system call since Linux
 /// 6.18, four before.

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <weft/io/op/read.hpp>
 
+#include <poll.h>
 #include <unistd.h>
+
+#include <liburing.h>
 
 #include <weft/base/error.hpp>
 
+#include "io/op/fixed_transfer.hpp"
 #include "io/op/retry.hpp"
 #include "io/op/vectors.hpp"
 
@@ -64,6 +68,43 @@ io_status finish_file_read(io_operation& base, int result) noexcept {
   return io_status::done;
 }
 
+registered_transfer& registered_of(io_operation& base) noexcept {
+  return static_cast<read_registered_operation&>(base).registered;
+}
+
+void prepare_fixed_read(io_operation& base, io_uring_sqe& sqe) noexcept {
+  auto& op = static_cast<read_registered_operation&>(base);
+  prepare_fixed(sqe, IORING_OP_READ_FIXED, op.fd, op.registered, op.vectors->base, op.vectors->size,
+                transfer_offset(op));
+}
+
+void prepare_registered_ready_read(io_operation& base, io_uring_sqe& sqe) noexcept {
+  if (registered_of(base).fixed)
+    prepare_fixed_read(base, sqe);
+  else
+    io_uring_prep_poll_add(&sqe, base.fd, POLLIN | POLLRDHUP);
+}
+
+io_status finish_registered_ready_read(io_operation& base, int result) noexcept {
+  if (refuses_fixed(base, registered_of(base), result))
+    return io_status::again;
+  if (registered_of(base).fixed || result < 0)
+    return finish_file_read(base, result);
+  return perform_ready_read(base);
+}
+
+void prepare_registered_file_read(io_operation& base, io_uring_sqe& sqe) noexcept {
+  if (registered_of(base).fixed)
+    prepare_fixed_read(base, sqe);
+  else
+    prepare_file_read(base, sqe);
+}
+
+io_status finish_registered_file_read(io_operation& base, int result) noexcept {
+  return refuses_fixed(base, registered_of(base), result) ? io_status::again
+                                                          : finish_file_read(base, result);
+}
+
 }  // namespace
 
 // Without `prepare`: the descriptors' drivers differ in what io_uring may do with them without
@@ -71,5 +112,24 @@ io_status finish_file_read(io_operation& base, int result) noexcept {
 const io_kind read_operation::ready_kind{&perform_ready_read, nullptr, nullptr};
 const io_kind read_operation::file_kind{&perform_file_read, &prepare_file_read, &finish_file_read,
                                         true};
+
+const io_kind read_registered_operation::registered_ready_kind{
+    .perform = &perform_ready_read,
+    .prepare = &prepare_registered_ready_read,
+    .finish = &finish_registered_ready_read,
+    .registered = &registered_of};
+const io_kind read_registered_operation::registered_file_kind{
+    .perform = &perform_file_read,
+    .prepare = &prepare_registered_file_read,
+    .finish = &finish_registered_file_read,
+    .blocking = true,
+    .registered = &registered_of};
+
+const io_kind& read_registered_operation::kind_for(const registered_transfer& buffer,
+                                                   transfer_mode how) noexcept {
+  if (!buffer.is_effective())
+    return plain_kind(how);
+  return how == transfer_mode::ready ? registered_ready_kind : registered_file_kind;
+}
 
 }  // namespace WEFT_NAMESPACE::detail

@@ -9,6 +9,7 @@
 #include <weft/base/error.hpp>
 #include <weft/io/op/wait.hpp>
 
+#include "io/op/fixed_transfer.hpp"
 #include "io/op/retry.hpp"
 
 namespace WEFT_NAMESPACE::detail {
@@ -79,6 +80,26 @@ io_status finish_receive(io_operation& base, int result) noexcept {
   return received_whole(op, static_cast<std::size_t>(result));
 }
 
+// ---- one registered buffer
+
+registered_transfer& registered_of(io_operation& base) noexcept {
+  return static_cast<receive_registered_operation&>(base).registered;
+}
+
+void prepare_receive_registered(io_operation& base, io_uring_sqe& sqe) noexcept {
+  auto& op = static_cast<receive_registered_operation&>(base);
+  if (op.registered.fixed)
+    prepare_fixed(sqe, IORING_OP_READ_FIXED, op.fd, op.registered, op.buffer.data(),
+                  op.buffer.size(), 0);
+  else
+    prepare_receive(base, sqe);
+}
+
+io_status finish_receive_registered(io_operation& base, int result) noexcept {
+  return refuses_fixed(base, registered_of(base), result) ? io_status::again
+                                                          : finish_receive(base, result);
+}
+
 // ---- a message header
 
 void reset(receive_message_operation& op) noexcept {
@@ -119,6 +140,10 @@ io_status finish_receive_message(io_operation& base, int result) noexcept {
 }  // namespace
 
 const io_kind receive_operation::receive_kind{&perform_receive, &prepare_receive, &finish_receive};
+const io_kind receive_registered_operation::registered_kind{.perform = &perform_receive,
+                                                            .prepare = &prepare_receive_registered,
+                                                            .finish = &finish_receive_registered,
+                                                            .registered = &registered_of};
 const io_kind receive_operation::urgent_kind{&perform_receive, nullptr, nullptr};
 const io_kind receive_message_operation::urgent_message_kind{&perform_receive_message, nullptr,
                                                              nullptr};

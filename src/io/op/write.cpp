@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <weft/io/op/write.hpp>
 
+#include <poll.h>
+
+#include <liburing.h>
+
+#include "io/op/fixed_transfer.hpp"
 #include "io/op/quiet_write.hpp"
 #include "io/op/retry.hpp"
 #include "io/op/vectors.hpp"
@@ -55,11 +60,69 @@ io_status finish_file_write(io_operation& base, int result) noexcept {
   return io_status::done;
 }
 
+registered_transfer& registered_of(io_operation& base) noexcept {
+  return static_cast<write_registered_operation&>(base).registered;
+}
+
+void prepare_fixed_write(io_operation& base, io_uring_sqe& sqe) noexcept {
+  auto& op = static_cast<write_registered_operation&>(base);
+  prepare_fixed(sqe, IORING_OP_WRITE_FIXED, op.fd, op.registered, op.vectors->base,
+                op.vectors->size, transfer_offset(op));
+  if (op.mode == transfer_mode::ready)
+    sqe.rw_flags = quiet_write_flag;
+}
+
+void prepare_registered_ready_write(io_operation& base, io_uring_sqe& sqe) noexcept {
+  if (registered_of(base).fixed)
+    prepare_fixed_write(base, sqe);
+  else
+    io_uring_prep_poll_add(&sqe, base.fd, POLLOUT);
+}
+
+io_status finish_registered_ready_write(io_operation& base, int result) noexcept {
+  if (refuses_fixed(base, registered_of(base), result))
+    return io_status::again;
+  if (registered_of(base).fixed || result < 0)
+    return finish_file_write(base, result);
+  return perform_ready_write(base);
+}
+
+void prepare_registered_file_write(io_operation& base, io_uring_sqe& sqe) noexcept {
+  if (registered_of(base).fixed)
+    prepare_fixed_write(base, sqe);
+  else
+    prepare_file_write(base, sqe);
+}
+
+io_status finish_registered_file_write(io_operation& base, int result) noexcept {
+  return refuses_fixed(base, registered_of(base), result) ? io_status::again
+                                                          : finish_file_write(base, result);
+}
+
 }  // namespace
 
 // Without `prepare`: a write by io_uring would raise SIGPIPE before Linux 6.18; see read.cpp too.
 const io_kind write_operation::ready_kind{&perform_ready_write, nullptr, nullptr};
 const io_kind write_operation::file_kind{&perform_file_write, &prepare_file_write,
                                          &finish_file_write, true};
+
+const io_kind write_registered_operation::registered_ready_kind{
+    .perform = &perform_ready_write,
+    .prepare = &prepare_registered_ready_write,
+    .finish = &finish_registered_ready_write,
+    .registered = &registered_of};
+const io_kind write_registered_operation::registered_file_kind{
+    .perform = &perform_file_write,
+    .prepare = &prepare_registered_file_write,
+    .finish = &finish_registered_file_write,
+    .blocking = true,
+    .registered = &registered_of};
+
+const io_kind& write_registered_operation::kind_for(const registered_transfer& buffer,
+                                                    transfer_mode how) noexcept {
+  if (!buffer.is_effective() || (how == transfer_mode::ready && !quiet_write_flag_known()))
+    return plain_kind(how);
+  return how == transfer_mode::ready ? registered_ready_kind : registered_file_kind;
+}
 
 }  // namespace WEFT_NAMESPACE::detail

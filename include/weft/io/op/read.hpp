@@ -3,6 +3,7 @@
 
 #include <weft/io/io_handle.hpp>
 #include <weft/io/op/message_header.hpp>
+#include <weft/io/op/registered_transfer.hpp>
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -32,15 +33,39 @@ class WEFT_API read_operation : public transfer_operation {
 
  protected:
   read_operation(function f, scheduler& owner, transfer_mode how, std::uint64_t at) noexcept
-      : transfer_operation(f, owner, how == transfer_mode::ready ? ready_kind : file_kind,
-                           transfer_queue(how, io_queue::read)),
+      : read_operation(f, owner, how, at, plain_kind(how)) {}
+  read_operation(function f, scheduler& owner, transfer_mode how, std::uint64_t at,
+                 const io_kind& kind) noexcept
+      : transfer_operation(f, owner, kind, transfer_queue(how, io_queue::read)),
         offset(at),
         mode(how) {}
   ~read_operation() = default;
 
+  static const io_kind& plain_kind(transfer_mode how) noexcept {
+    return how == transfer_mode::ready ? ready_kind : file_kind;
+  }
+
  private:
   static const io_kind ready_kind;
   static const io_kind file_kind;
+};
+
+/// Reads into a registered buffer: IORING_OP_READ_FIXED where the kernel knows it.
+class WEFT_API read_registered_operation : public read_operation {
+ public:
+  registered_transfer registered;
+
+ protected:
+  template <class RegisteredBuffer>
+  read_registered_operation(function f, scheduler& owner, const RegisteredBuffer& b,
+                            transfer_mode how, std::uint64_t at) noexcept
+      : read_operation(f, owner, how, at, kind_for(registered_transfer(b), how)), registered(b) {}
+  ~read_registered_operation() = default;
+
+ private:
+  static const io_kind& kind_for(const registered_transfer& buffer, transfer_mode how) noexcept;
+  static const io_kind registered_ready_kind;
+  static const io_kind registered_file_kind;
 };
 
 /// Reads into the buffers of a sequence, at most max_stream_vectors of them.
@@ -56,6 +81,21 @@ class read_buffers_operation : public read_operation {
 
  private:
   buffer_sequence_adapter<mutable_buffer, Sequence, max_stream_vectors> buffers_;
+};
+
+template <class Sequence>
+  requires is_registered_buffer<Sequence>
+class read_buffers_operation<Sequence> : public read_registered_operation {
+ public:
+  read_buffers_operation(operation::function f, scheduler& owner, const Sequence& buffers,
+                         transfer_mode how, std::uint64_t at = 0) noexcept
+      : read_registered_operation(f, owner, buffers, how, at), buffers_(buffers) {
+    vectors = buffers_.vectors();
+    count = buffers_.count();
+  }
+
+ private:
+  buffer_sequence_adapter<mutable_buffer, Sequence> buffers_;
 };
 
 }  // namespace WEFT_NAMESPACE::detail

@@ -4,6 +4,7 @@
 #include <weft/base/socket_constants.hpp>
 #include <weft/io/io_handle.hpp>
 #include <weft/io/op/message_header.hpp>
+#include <weft/io/op/registered_transfer.hpp>
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -29,19 +30,45 @@ class WEFT_API receive_operation : public transfer_operation {
  public:
   receive_operation(function f, scheduler& owner, mutable_buffer to, int receive_flags,
                     receive_mode receive_as) noexcept
-      : transfer_operation(f, owner, is_urgent(receive_flags) ? urgent_kind : receive_kind,
-                           receive_queue(receive_flags)),
-        buffer(to),
-        flags(receive_flags),
-        mode(receive_as) {}
+      : receive_operation(f, owner, to, receive_flags, receive_as,
+                          is_urgent(receive_flags) ? urgent_kind : receive_kind) {}
 
   mutable_buffer buffer;
   int flags;
   receive_mode mode;
 
- private:
+ protected:
+  receive_operation(function f, scheduler& owner, mutable_buffer to, int receive_flags,
+                    receive_mode receive_as, const io_kind& kind) noexcept
+      : transfer_operation(f, owner, kind, receive_queue(receive_flags)),
+        buffer(to),
+        flags(receive_flags),
+        mode(receive_as) {}
+
   static const io_kind receive_kind;
   static const io_kind urgent_kind;
+};
+
+/// Receives into a registered buffer: IORING_OP_READ_FIXED where the kernel knows it and there are
+/// no flags, otherwise as receive_operation.
+class WEFT_API receive_registered_operation : public receive_operation {
+ public:
+  receive_registered_operation(function f, scheduler& owner, const mutable_registered_buffer& to,
+                               int receive_flags, receive_mode receive_as) noexcept
+      : receive_operation(f, owner, to.buffer(), receive_flags, receive_as,
+                          kind_for(registered_transfer(to), receive_flags)),
+        registered(to) {}
+
+  registered_transfer registered;
+
+ private:
+  static const io_kind& kind_for(const registered_transfer& buffer, int flags) noexcept {
+    if (buffer.is_effective() && flags == 0)
+      return registered_kind;
+    return is_urgent(flags) ? urgent_kind : receive_kind;
+  }
+
+  static const io_kind registered_kind;
 };
 
 /// Receives what a message header describes: recvmsg(2), or IORING_OP_RECVMSG (Linux 5.3). The
@@ -138,7 +165,9 @@ class receive_with_flags_operation : public receive_vectors_operation<Sequence, 
 template <std::size_t Max, class Handler, class Executor, class Sequence>
 void start_receive(io_handle& io, Handler& handler, const Executor& executor,
                    const Sequence& buffers, int flags, receive_mode mode) {
-  if constexpr (is_single_buffer<Sequence>)
+  if constexpr (is_registered_buffer<Sequence>)
+    start_io<receive_registered_operation>(io, handler, executor, buffers, flags, mode);
+  else if constexpr (is_single_buffer<Sequence>)
     start_io<receive_operation>(io, handler, executor,
                                 buffer_sequence_adapter<mutable_buffer, Sequence>::first(buffers),
                                 flags, mode);

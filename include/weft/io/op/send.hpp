@@ -3,6 +3,7 @@
 
 #include <weft/io/io_handle.hpp>
 #include <weft/io/op/message_header.hpp>
+#include <weft/io/op/registered_transfer.hpp>
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -10,13 +11,34 @@ namespace WEFT_NAMESPACE::detail {
 class WEFT_API send_operation : public transfer_operation {
  public:
   send_operation(function f, scheduler& owner, const_buffer from, int send_flags) noexcept
-      : transfer_operation(f, owner, send_kind, io_queue::write), buffer(from), flags(send_flags) {}
+      : send_operation(f, owner, from, send_flags, send_kind) {}
 
   const_buffer buffer;
   int flags;
 
- private:
+ protected:
+  send_operation(function f, scheduler& owner, const_buffer from, int send_flags,
+                 const io_kind& kind) noexcept
+      : transfer_operation(f, owner, kind, io_queue::write), buffer(from), flags(send_flags) {}
+
   static const io_kind send_kind;
+};
+
+/// Sends a registered buffer: IORING_OP_WRITE_FIXED where the kernel knows it, there are no flags
+/// and the kernel can be kept from raising SIGPIPE (Linux 6.18); otherwise as send_operation.
+class WEFT_API send_registered_operation : public send_operation {
+ public:
+  send_registered_operation(function f, scheduler& owner, const const_registered_buffer& from,
+                            int send_flags) noexcept
+      : send_operation(f, owner, from.buffer(), send_flags,
+                       kind_for(registered_transfer(from), send_flags)),
+        registered(from) {}
+
+  registered_transfer registered;
+
+ private:
+  static const io_kind& kind_for(const registered_transfer& buffer, int flags) noexcept;
+  static const io_kind registered_kind;
 };
 
 /// Sends what a message header describes: sendmsg(2), or IORING_OP_SENDMSG (Linux 5.3). The derived
@@ -71,7 +93,9 @@ class send_to_operation : public send_vectors_operation<Sequence, max_io_vectors
 template <std::size_t Max, class Handler, class Executor, class Sequence>
 void start_send(io_handle& io, Handler& handler, const Executor& executor, const Sequence& buffers,
                 int flags) {
-  if constexpr (is_single_buffer<Sequence>)
+  if constexpr (is_registered_buffer<Sequence>)
+    start_io<send_registered_operation>(io, handler, executor, buffers, flags);
+  else if constexpr (is_single_buffer<Sequence>)
     start_io<send_operation>(io, handler, executor,
                              buffer_sequence_adapter<const_buffer, Sequence>::first(buffers),
                              flags);

@@ -42,9 +42,9 @@ class epoll_backend final : public backend {
     std::fill(std::begin(object.ready), std::end(object.ready), true);
   }
 
-  submission submit(io_object& object, io_operation* op) noexcept override {
+  submitted_to submit(io_object& object, io_operation* op) noexcept override {
     if (op->kind().blocking || !object.pollable)
-      return submission::pool;
+      return submitted_to::pool;
     std::uint32_t wanted = object.interest | EPOLLIN | EPOLLPRI | EPOLLRDHUP | EPOLLET;
     if (op->queue() == io_queue::write)
       wanted |= EPOLLOUT;
@@ -55,16 +55,16 @@ class epoll_backend final : public backend {
     if (object.level)
       wanted &= ~static_cast<std::uint32_t>(EPOLLET);
     if (wanted == object.interest)
-      return submission::waiting;
+      return submitted_to::waiting;
     const int error = watch(object, wanted);
     if (error == EPERM) {
       object.pollable = false;
-      return submission::pool;
+      return submitted_to::pool;
     }
     if (error == 0)
-      return submission::waiting;
+      return submitted_to::waiting;
     op->fail(error);
-    return submission::failed;
+    return submitted_to::failed;
   }
 
   bool withdraw(io_operation*) noexcept override { return true; }

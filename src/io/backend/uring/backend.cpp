@@ -13,6 +13,7 @@
 
 #include "io/backend/native_descriptor.hpp"
 #include "io/backend/uring/buffer_ring.hpp"
+#include "io/backend/uring/fixed_buffers.hpp"
 #include "io/backend/uring/ring.hpp"
 #include "io/io_driver.hpp"
 
@@ -53,18 +54,22 @@ class uring_backend final : public backend {
     object.is_ready(io_queue::write) = true;
   }
 
-  submission submit(io_object& object, io_operation* op) noexcept override {
+  submitted_to submit(io_object& object, io_operation* op) noexcept override {
     const io_kind& kind = op->kind();
     if (!kind.prepare && kind.blocking)
-      return submission::pool;
+      return submitted_to::pool;
     object.is_ready(io_queue::write) = true;  // the write after this one is tried first again
     const std::lock_guard lock(submit_mutex_);
     io_uring_sqe* sqe = entry();
     if (!sqe) {
       op->fail(EBUSY);
-      return submission::failed;
+      return submitted_to::failed;
     }
     op->polled_ = !kind.prepare;
+    if (kind.registered) {
+      registered_transfer& buffer = kind.registered(*op);
+      buffer.fixed = knows(buffer);
+    }
     if (kind.prepare) {
       kind.prepare(*op, *sqe);
     } else {
@@ -75,7 +80,7 @@ class uring_backend final : public backend {
     sqe->user_data = reinterpret_cast<std::uint64_t>(op);
     note_submission();
     flush_unless_alone();
-    return submission::kernel;
+    return submitted_to::kernel;
   }
 
   bool withdraw(io_operation* op) noexcept override {
@@ -114,8 +119,18 @@ class uring_backend final : public backend {
 
   bool takes_ahead() const noexcept override { return true; }
 
-  bool register_buffers(buffer_ring& buffers) noexcept override {
+  bool provide_buffers(buffer_ring& buffers) noexcept override {
     return ring_->provide(buffers.memory(), buffer_ring::entries, buffer_ring::group);
+  }
+
+  const void* register_buffers(const mutable_buffer* buffers, std::size_t count) noexcept override {
+    return fixed_buffers_.add(*ring_, buffers, count);
+  }
+  void unregister_buffers(const void* scope) noexcept override {
+    fixed_buffers_.remove(*ring_, scope);
+  }
+  bool knows(const registered_transfer& buffer) const noexcept override {
+    return !buffer.refused && fixed_buffers_.contain(buffer);
   }
 
   void poll(std::int64_t timeout, operation_queue& ready) noexcept override {
@@ -138,6 +153,7 @@ class uring_backend final : public backend {
   void restart() override {
     constexpr unsigned single = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN;
     ring_.reset();
+    fixed_buffers_.forget();
     wake_ = native_descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd");
     if (single_thread_) {
       try {
@@ -270,6 +286,7 @@ class uring_backend final : public backend {
   std::atomic<unsigned> submissions_{0};
   native_descriptor wake_;
   std::optional<ring> ring_;
+  fixed_buffers fixed_buffers_;
 };
 
 std::unique_ptr<backend> make_uring_backend(io_driver& driver, const scheduler_options& options) {

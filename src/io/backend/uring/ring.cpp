@@ -61,6 +61,15 @@ bool ring::provide(void* memory, unsigned entries, int group) noexcept {
   return io_uring_register_buf_ring(&ring_, &buffers, 0) == 0;
 }
 
+bool ring::make_fixed_table(unsigned entries) noexcept {
+  return io_uring_register_buffers_sparse(&ring_, entries) == 0;
+}
+
+unsigned ring::replace_fixed(unsigned first, const iovec* entries, unsigned count) noexcept {
+  const int replaced = io_uring_register_buffers_update_tag(&ring_, first, entries, nullptr, count);
+  return replaced < 0 ? 0 : static_cast<unsigned>(replaced);
+}
+
 void ring::enable() noexcept {
   io_uring_register(static_cast<unsigned>(ring_.ring_fd), IORING_REGISTER_ENABLE_RINGS, nullptr, 0);
 }

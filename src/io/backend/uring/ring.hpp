@@ -52,6 +52,14 @@ class ring {
   /// refuses it. Any thread.
   bool provide(void* memory, unsigned entries, int group) noexcept;
 
+  /// Makes an empty table of registered buffers, once. False: the kernel refuses it. Any thread,
+  /// but of an enabled ring with SINGLE_ISSUER only its own.
+  bool make_fixed_table(unsigned entries) noexcept;
+
+  /// Replaces entries of that table, from `first` on; {} empties one. Returns how many it has
+  /// replaced. Threads as before.
+  unsigned replace_fixed(unsigned first, const iovec* entries, unsigned count) noexcept;
+
   /// Lets the calling thread be the only one that submits (rings made with R_DISABLED).
   void enable() noexcept;
 
