@@ -122,7 +122,7 @@ TEST_P(unix_connect, an_acceptor_that_goes_refuses_those_that_wait) {
 }
 
 TEST_P(unix_connect, close_and_destruction_end_the_waiting) {
-  status closed, destroyed;
+  status closed;
   {
     unix_stream::socket s(context);
     s.async_connect(endpoint, closed.handler());
