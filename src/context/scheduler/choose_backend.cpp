@@ -31,6 +31,7 @@ backend_kind choose_backend(backend_kind asked, std::string_view configured) {
     asked = from_name(configured, "backend.kind: not epoll or uring");
   if (asked == backend_kind::automatic)
     asked = from_environment();
+  // On every kind of context: docs/backends.md has the figures.
   if (asked == backend_kind::automatic)
     return backend_kind::epoll;
   if (!backend_available(asked))
