@@ -80,6 +80,7 @@
 #include <weft/context/defer.hpp>
 #include <weft/context/dispatch.hpp>
 #include <weft/context/handler_operation.hpp>
+#include <weft/context/handover.hpp>
 #include <weft/context/io_context.hpp>
 #include <weft/context/io_context_strand.hpp>
 #include <weft/context/native_scheduler.hpp>
@@ -217,6 +218,7 @@
 #include <weft/net/sendfile.hpp>
 #include <weft/net/socket_base.hpp>
 #include <weft/net/socket_handle.hpp>
+#include <weft/net/socket_object.hpp>
 #include <weft/net/socket_option.hpp>
 #include <weft/net/tcp.hpp>
 #include <weft/net/tcp_protocol.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <concepts>
 #include <type_traits>
 #include <utility>
 
@@ -70,5 +71,11 @@ decltype(auto) executor_context(const Executor& ex) noexcept {
 template <class T>
 concept execution_context_type =
     std::is_convertible_v<T&, execution_context&> && requires { typename T::executor_type; };
+
+/// An execution context from which an object with an `Executor` can be made.
+template <class T, class Executor>
+concept executor_source = std::convertible_to<T&, execution_context&> && requires(T& context) {
+  { context.get_executor() } -> std::convertible_to<Executor>;
+};
 
 }  // namespace WEFT_NAMESPACE::detail

@@ -11,12 +11,6 @@
 
 namespace WEFT_NAMESPACE::detail {
 
-/// An execution context from which an object with an `Executor` can be made.
-template <class T, class Executor>
-concept executor_source = std::convertible_to<T&, execution_context&> && requires(T& context) {
-  { context.get_executor() } -> std::convertible_to<Executor>;
-};
-
 struct handle_access;
 
 /// What descriptors, pipes, serial ports and files have in common: an executor, and a descriptor

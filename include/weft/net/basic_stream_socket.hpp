@@ -173,7 +173,7 @@ class basic_stream_socket : public basic_socket<Protocol, Executor> {
       std::decay_t<Handler> own(std::forward<Handler>(handler));
       using adapter = detail::buffer_sequence_adapter<const_buffer, ConstBufferSequence>;
       if (adapter::all_empty(buffers)) [[unlikely]]
-        complete_empty(this->socket(), own, this->get_executor());
+        complete_empty(this->handle(), own, this->get_executor());
       else
         detail::start_send<detail::max_stream_vectors>(this->handle(), own, this->get_executor(),
                                                        buffers, flags);
@@ -189,7 +189,7 @@ class basic_stream_socket : public basic_socket<Protocol, Executor> {
       std::decay_t<Handler> own(std::forward<Handler>(handler));
       using adapter = detail::buffer_sequence_adapter<mutable_buffer, MutableBufferSequence>;
       if (adapter::all_empty(buffers)) [[unlikely]]
-        complete_empty(this->socket(), own, this->get_executor());
+        complete_empty(this->handle(), own, this->get_executor());
       else
         detail::start_receive<detail::max_stream_vectors>(this->handle(), own, this->get_executor(),
                                                           buffers, flags, mode(this->protocol()));
@@ -197,9 +197,10 @@ class basic_stream_socket : public basic_socket<Protocol, Executor> {
   };
 
   template <class Handler>
-  static void complete_empty(base& socket, Handler& handler, const Executor& executor) {
-    detail::complete_now(detail::socket_access::handle(socket).owner(), handler, executor,
-                         socket.is_open() ? error_code() : error_code(error::bad_descriptor),
+  static void complete_empty(detail::socket_handle& handle, Handler& handler,
+                             const Executor& executor) {
+    detail::complete_now(handle.owner(), handler, executor,
+                         handle.is_open() ? error_code() : error_code(error::bad_descriptor),
                          std::size_t(0));
   }
 };
