@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <cstddef>
+
 #include <weft/base/atomics.hpp>
 #include <weft/base/operation.hpp>
 
@@ -41,11 +43,12 @@ class basic_inbox {
     return head_.load(order) == nullptr;
   }
 
-  /// Appends all that is here to `into`. O(n).
-  void drain(operation_queue& into) noexcept {
+  /// Appends all that is here to `into`; returns their number. O(n).
+  std::size_t drain(operation_queue& into) noexcept {
     operation* op = head_.exchange(nullptr, std::memory_order_acquire);
     if (!op)
-      return;
+      return 0;
+    std::size_t count = 0;
     operation* const last = op;
     operation* first = nullptr;
     while (op) {
@@ -53,8 +56,10 @@ class basic_inbox {
       operation_queue::next(op) = first;
       first = op;
       op = rest;
+      ++count;
     }
     into.append(first, last);
+    return count;
   }
 
  private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "context/scheduler/scheduler.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
@@ -23,7 +22,7 @@ void count(std::size_t& n) noexcept {
 
 // A worker's stay: what enters leaves, also when a handler throws.
 struct scheduler::stay {
-  explicit stay(scheduler& owner) noexcept : self(owner), w(owner) { self.enter(w); }
+  explicit stay(scheduler& owner) noexcept : self(owner), w(owner, owner.biased_) { self.enter(w); }
   ~stay() { self.leave(w); }
 
   scheduler& self;
@@ -34,7 +33,9 @@ scheduler::scheduler(execution_context& context)
     : scheduler(context, scheduler_options{.own_thread = true}) {}
 
 scheduler::scheduler(execution_context& context, const scheduler_options& options)
-    : service(context), options_(options) {
+    : service(context),
+      options_(options),
+      biased_(options.single_thread || asymmetric_barrier_available()) {
   if (options_.own_thread) {
     work_started();
     own_thread_ = std::thread([this] { run(); });
@@ -59,7 +60,7 @@ void scheduler::shutdown() {
     operation_queue ops;
     {
       lock l(mutex_);
-      ops.splice(shared_);
+      ops.splice(backlog_);
     }
     inbox_.drain(ops);
     if (ops.empty())
@@ -86,69 +87,39 @@ void scheduler::check_thread() noexcept {
 
 void scheduler::enter(worker& w) noexcept {
   check_thread();
-  lock l(mutex_);
+  const lock l(mutex_);
   if (++entries_ % worker::poll_interval == 0)
     w.budget_ = 0;
   w.next_ = workers_;
   workers_ = &w;
+  ++awake_;
   outstanding_.fetch_add(credit, std::memory_order_relaxed);
   if (w.next_)
-    end_bias();
+    several_.store(true, std::memory_order_relaxed);
   else
-    bias(w);
+    w.local_.splice(backlog_);
 }
 
 void scheduler::leave(worker& w) noexcept {
-  lock l(mutex_);
-  if (biased_.load(std::memory_order_relaxed) == &w) {
-    biased_.store(nullptr, std::memory_order_relaxed);
-    shared_.splice(w.local_);
-  }
+  const lock l(mutex_);
+  end_search(w, false);
+  backlog_.splice(w.local_);
   worker** link = &workers_;
   while (*link != &w)
     link = &(*link)->next_;
   *link = w.next_;
+  if (workers_ && !workers_->next_)
+    several_.store(false, std::memory_order_relaxed);
+  --awake_;
   settle(w);
   // What this worker was woken for, and polling, go on with another.
-  if (!nothing_queued() || (driver_ && !polling_))
+  if (!nothing_queued() || (driver_.load(std::memory_order_relaxed) && !poller_))
     wake_one();
-}
-
-/// Lets the only worker own its queue.
-void scheduler::bias(worker& w) noexcept {
-  if (!options_.single_thread && !asymmetric_barrier_available())
-    return;
-  w.local_.splice(shared_);
-  biased_.store(&w, std::memory_order_relaxed);
-}
-
-void scheduler::end_bias() noexcept {
-  worker* owner = biased_.load(std::memory_order_relaxed);
-  if (!owner)
-    return;
-  biased_.store(nullptr, std::memory_order_seq_cst);
-  heavy_barrier();
-  while (owner->busy_.load(std::memory_order_acquire))
-    std::this_thread::yield();
-  shared_.splice(owner->local_);
-}
-
-bool scheduler::own(worker& w) noexcept {
-  w.busy_.store(true, std::memory_order_relaxed);
-  light_barrier();
-  if (biased_.load(std::memory_order_relaxed) == &w) [[likely]]
-    return true;
-  disown(w);
-  return false;
-}
-
-void scheduler::disown(worker& w) noexcept {
-  w.busy_.store(false, std::memory_order_release);
 }
 
 bool scheduler::alone() const noexcept {
   const worker* w = worker::current(*this);
-  return w && biased_.load(std::memory_order_relaxed) == w;
+  return w && !several_.load(std::memory_order_relaxed);
 }
 
 // ---- work
@@ -164,7 +135,16 @@ void scheduler::work_finished() noexcept {
   if (worker* w = worker::current(*this))
     --w->work_;
   else if (outstanding_.fetch_sub(1, std::memory_order_acq_rel) == 1)
-    stop();
+    work_exhausted();
+}
+
+/// Nothing is left, unless it is in the inbox.
+void scheduler::work_exhausted() noexcept {
+  const lock l(mutex_);
+  if (!nothing_queued())
+    return;
+  stopped_.store(true, std::memory_order_release);
+  wake_all();
 }
 
 /// Gives back the credit and tells the changes of a worker that goes to sleep or leaves. False if
@@ -172,76 +152,11 @@ void scheduler::work_finished() noexcept {
 bool scheduler::settle(worker& w) noexcept {
   const std::int64_t change = w.work_ - credit;
   w.work_ = 0;
-  if (outstanding_.fetch_add(change, std::memory_order_acq_rel) + change != 0)
+  if (outstanding_.fetch_add(change, std::memory_order_acq_rel) + change != 0 || !nothing_queued())
     return true;
   stopped_.store(true, std::memory_order_release);
   wake_all();
   return false;
-}
-
-// ---- queues
-
-void scheduler::push(worker* w, operation* op) noexcept {
-  if (w && own(*w)) {
-    if (!inbox_.empty()) [[unlikely]]
-      inbox_.drain(w->local_);
-    w->local_.push(op);
-    disown(*w);
-    return;
-  }
-  inbox_.push(op);
-  wake_if_idle();
-}
-
-void scheduler::post(operation* op) noexcept {
-  worker* w = worker::current(*this);
-  if (w) {
-    ++w->work_;
-  } else {
-    check_thread();
-    outstanding_.fetch_add(1, std::memory_order_relaxed);
-  }
-  push(w, op);
-}
-
-void scheduler::complete(operation* op) noexcept {
-  push(worker::current(*this), op);
-}
-
-void scheduler::complete(operation_queue& ops) noexcept {
-  worker* w = worker::current(*this);
-  while (operation* op = ops.pop())
-    push(w, op);
-}
-
-operation* scheduler::take(worker& w) noexcept {
-  if (own(w)) [[likely]] {
-    if (!inbox_.empty()) [[unlikely]]
-      inbox_.drain(w.local_);
-    operation* op = w.local_.pop();
-    disown(w);
-    return op;
-  }
-  return take_shared(w);
-}
-
-operation* scheduler::take_shared(worker& w) noexcept {
-  lock l(mutex_);
-  if (!inbox_.empty())
-    inbox_.drain(shared_);
-  if (workers_ == &w && !w.next_)
-    bias(w);
-  const bool biased = biased_.load(std::memory_order_relaxed) == &w;
-  operation* op = (biased ? w.local_ : shared_).pop();
-  if (!shared_.empty())
-    wake_one();
-  return op;
-}
-
-bool scheduler::nothing_queued() noexcept {
-  worker* owner = biased_.load(std::memory_order_relaxed);
-  return inbox_.empty(std::memory_order_seq_cst) && shared_.empty() &&
-         (!owner || owner->local_.empty());
 }
 
 // ---- the loop
@@ -252,9 +167,7 @@ bool scheduler::run_one(worker& w, wait mode, clock::time_point deadline) {
       return false;
     if (w.budget_ == 0) [[unlikely]] {
       w.budget_ = worker::poll_interval;
-      lock l(mutex_);
-      if (driver_ && !polling_ && !driver_->quiet())
-        poll(w, wait::no, deadline, l);
+      look_around(w, deadline);
     }
     if (operation* op = take(w)) {
       --w.budget_;
@@ -270,119 +183,6 @@ bool scheduler::run_one(worker& w, wait mode, clock::time_point deadline) {
   }
 }
 
-/// Nothing was queued: looks for events, and sleeps if it may. False if this worker is to leave.
-bool scheduler::idle(worker& w, wait mode, clock::time_point deadline) noexcept {
-  lock l(mutex_);
-  if (!settle(w)) {
-    outstanding_.fetch_add(credit, std::memory_order_relaxed);
-    return false;
-  }
-  bool again = true;
-  w.settled_ = true;
-  if (driver_ && !polling_) {
-    poll(w, mode, deadline, l);
-    again = mode == wait::yes || !nothing_queued();
-  } else if (mode == wait::yes) {
-    park(w, deadline, l);
-  } else {
-    again = !nothing_queued();
-  }
-  w.settled_ = false;
-  outstanding_.fetch_add(credit, std::memory_order_relaxed);
-  return again;
-}
-
-void scheduler::poll(worker& w, wait mode, clock::time_point deadline, lock& l) noexcept {
-  std::int64_t timeout = 0;
-  if (mode == wait::yes) {
-    idle_.fetch_add(1, std::memory_order_seq_cst);
-    if (!nothing_queued() || stopped()) {
-      idle_.fetch_sub(1, std::memory_order_relaxed);
-      return;
-    }
-    timeout = driver::forever;
-    if (deadline != no_deadline)
-      timeout = std::max<std::int64_t>(
-          0, std::chrono::duration_cast<std::chrono::nanoseconds>(deadline - clock::now()).count());
-    poller_asleep_ = true;
-  }
-  polling_ = true;
-  operation_queue ready;
-  driver* const source = driver_;
-  l.unlock();
-  source->poll(timeout, ready);
-  l.lock();
-  polling_ = false;
-  if (mode == wait::yes && poller_asleep_) {
-    poller_asleep_ = false;
-    idle_.fetch_sub(1, std::memory_order_relaxed);
-  }
-  if (biased_.load(std::memory_order_relaxed) == &w) {
-    // The inbox goes first only among posts; events have no order against them.
-    w.local_.splice(ready);
-  } else {
-    shared_.splice(ready);
-    if (parked_)
-      wake_one();
-  }
-}
-
-void scheduler::park(worker& w, clock::time_point deadline, lock& l) noexcept {
-  idle_.fetch_add(1, std::memory_order_seq_cst);
-  if (!nothing_queued() || stopped()) {
-    idle_.fetch_sub(1, std::memory_order_relaxed);
-    return;
-  }
-  w.notified_ = false;
-  w.next_parked_ = parked_;
-  parked_ = &w;
-  while (!w.notified_) {
-    if (deadline == no_deadline) {
-      w.wakeup_.wait(l);
-    } else if (w.wakeup_.wait_until(l, deadline) == std::cv_status::timeout && !w.notified_) {
-      worker** link = &parked_;
-      while (*link != &w)
-        link = &(*link)->next_parked_;
-      *link = w.next_parked_;
-      idle_.fetch_sub(1, std::memory_order_relaxed);
-      return;
-    }
-  }
-}
-
-// ---- waking; all under mutex_ but wake_if_idle
-
-void scheduler::unpark() noexcept {
-  worker* w = parked_;
-  parked_ = w->next_parked_;
-  w->notified_ = true;
-  idle_.fetch_sub(1, std::memory_order_relaxed);
-  w->wakeup_.notify_one();
-}
-
-void scheduler::wake_one() noexcept {
-  if (parked_) {
-    unpark();
-  } else if (poller_asleep_) {
-    poller_asleep_ = false;
-    idle_.fetch_sub(1, std::memory_order_relaxed);
-    driver_->wake();
-  }
-}
-
-void scheduler::wake_all() noexcept {
-  while (parked_)
-    unpark();
-  wake_one();
-}
-
-void scheduler::wake_if_idle() noexcept {
-  if (idle_.load(std::memory_order_seq_cst) == 0)
-    return;
-  lock l(mutex_);
-  wake_one();
-}
-
 void scheduler::stop() noexcept {
   lock l(mutex_);
   stopped_.store(true, std::memory_order_release);
@@ -390,19 +190,21 @@ void scheduler::stop() noexcept {
 }
 
 void scheduler::set_driver(driver* driver) noexcept {
-  lock l(mutex_);
-  if (driver_ == driver)
+  const lock l(mutex_);
+  if (driver_.load(std::memory_order_relaxed) == driver)
     return;
-  driver_ = driver;
+  driver_.store(driver, std::memory_order_release);
   if (parked_)
-    unpark();  // it becomes the poller
+    unpark(*parked_);  // it becomes the poller
+  else if (watcher_ && watcher_ != poller_)
+    unpark(*watcher_);
 }
 
 void scheduler::notify_fork(execution_context::fork_event event) {
   if (event != execution_context::fork_event::fork_child)
     return;
   // Of the workers only those of the forking thread are left; their stacks can still be read.
-  end_bias();
+  awake_ = 0;
   worker** link = &workers_;
   while (worker* w = *link) {
     bool here = false;
@@ -410,15 +212,20 @@ void scheduler::notify_fork(execution_context::fork_event event) {
       here = mine == w;
     if (here) {
       link = &w->next_;
+      ++awake_;
     } else {
       if (!w->settled_)
         outstanding_.fetch_add(w->work_ - credit, std::memory_order_relaxed);
+      backlog_.splice(w->local_);
       *link = w->next_;
     }
   }
+  several_.store(workers_ && workers_->next_, std::memory_order_relaxed);
   parked_ = nullptr;
-  polling_ = false;
+  poller_ = nullptr;
   poller_asleep_ = false;
+  end_watch();
+  searching_.store(false, std::memory_order_relaxed);
   idle_.store(0, std::memory_order_relaxed);
   if (options_.own_thread) {
     own_thread_.detach();

@@ -26,38 +26,41 @@ struct scheduler_options {
   backend_kind backend = backend_kind::automatic;
 };
 
-/// The one scheduler design, for one thread and many.
+/// The one scheduler design, for one thread and many. Each thread in `run()` is a worker.
 ///
-/// **Queues.** Each thread in `run()` is a worker. While there is only one, it is *biased*: it owns
-/// its local queue and works on it without lock, fence or atomic read-modify-write. All other
-/// threads push to the inbox. With several workers, all of them share one queue under the mutex.
-///
-/// **Bias.** `biased_` names the worker that may touch its own local queue, or is null.
-///   1. The owner, around each access: busy_ = true; light barrier; if biased_ is itself, access;
-///      busy_ = false (release). Otherwise it goes through the inbox or the mutex.
-///   2. Whoever ends the bias holds the mutex: biased_ = null; heavy barrier; waits for busy_ ==
-///      false (acquire); then the local queue is its own. By the barrier pair either the owner sees
-///      null, or the other sees busy_.
-///   3. biased_ is set under the mutex by the worker itself, when it is the only one.
-///
-/// **Order.** The biased worker empties the inbox into its local queue before it pushes there: what
-/// was posted before, by whomever, runs before.
+/// **Queues.** A worker pushes to its local queue and takes from it, first in first out, under its
+/// biased lock: without atomic read-modify-write or fence. Threads that are no workers push to the
+/// inbox. While there is one worker it empties the inbox before it pushes or takes: what was posted
+/// before, by whomever, runs before (P6), and its queue has no limit. With several, a local queue
+/// that grows beyond worker::local_limit moves to the backlog, which all take from in batches, as
+/// does the inbox; and a worker that finds nothing there steals half of another's local queue.
 ///
 /// **Sleep.** A worker that finds nothing becomes the poller, if there is a driver and nobody
 /// polls, or parks on its condition variable. `idle_` counts workers asleep and not yet woken.
-///   1. To sleep, under the mutex: ++idle_ (seq_cst); then look into inbox, queue and stop flag
-///   once
-///      more; if there is anything, --idle_ and go on.
+///   1. To sleep, under the mutex: ++idle_ (seq_cst); then look into inbox, backlog and stop flag
+///      once more; if there is anything, --idle_ and go on.
 ///   2. To wake, after pushing to the inbox (seq_cst): if idle_ != 0 (seq_cst), take the mutex and
-///      wake one: a parked worker if there is one, else the poller. The waker does --idle_.
-/// A worker that leaves something in the queue, or leaves the driver unpolled, wakes another: so
-/// nothing waits behind a handler that blocks while any worker sleeps.
+///      wake one. The waker does --idle_.
 ///
-/// **Work.** `outstanding_` is exact while no worker is awake. An awake worker holds a credit, far
-/// larger than any count, and collects its changes in work_; it gives back both before it sleeps or
-/// leaves. Whoever brings the count to zero stops the scheduler.
+/// **Share.** A worker that has more queued than `surplus_` wakes one other, the searcher, which
+/// steals; one at a time. A search that finds nothing doubles `surplus_`, one that does resets it:
+/// short handlers are not worth a wake-up.
 ///
-/// Lock order: an I/O object's lock, then the driver's, then mutex_. No handler runs under any.
+/// **Watch.** What waits behind a handler that blocks (P9): operations in that worker's local
+/// queue, and the driver nobody polls. So while any worker is awake with such, one of those asleep
+/// is the watcher: it sleeps for `watch_interval` only, and if a worker has taken nothing in an
+/// interval it takes what that one has queued; it becomes the poller if nobody has polled in one.
+/// When it finds all others asleep it stops watching. A worker that goes to sleep while another is
+/// awake watches, unless somebody does; one that is awake and leaves something behind its handler
+/// while others sleep and nobody watches asks one to.
+///
+/// **Work.** `outstanding_` and the operations in the inbox, which are counted when they are taken
+/// out, are all the work there is; exact while no worker is awake. An awake worker holds a credit,
+/// far larger than any count, and collects its changes in work_; it gives back both before it
+/// sleeps or leaves. Whoever finds none left stops the scheduler.
+///
+/// Lock order: an I/O object's lock, then the driver's, then mutex_, then a worker's biased lock.
+/// No handler runs under any.
 class scheduler final : public execution_context::service {
  public:
   using clock = std::chrono::steady_clock;
@@ -100,6 +103,10 @@ class scheduler final : public execution_context::service {
   struct stay;
 
   static constexpr std::int64_t credit = std::int64_t(1) << 40;
+  static constexpr std::size_t cache_line = 64;
+  static constexpr unsigned min_surplus = 2;
+  static constexpr unsigned max_surplus = 64;
+  static constexpr std::chrono::microseconds watch_interval{1000};
 
   void shutdown() override;
   void notify_fork(execution_context::fork_event event) override;
@@ -109,43 +116,78 @@ class scheduler final : public execution_context::service {
   bool run_one(worker& w, wait mode, clock::time_point deadline);
   std::size_t run_all(wait mode, clock::time_point deadline);
   std::size_t run_single(wait mode, clock::time_point deadline);
-
-  bool own(worker& w) noexcept;
-  static void disown(worker& w) noexcept;
-  void push(worker* w, operation* op) noexcept;
-  operation* take(worker& w) noexcept;
-  operation* take_shared(worker& w) noexcept;
-  bool idle(worker& w, wait mode, clock::time_point deadline) noexcept;
-
-  using lock = std::unique_lock<std::mutex>;
-  void bias(worker& w) noexcept;
-  void end_bias() noexcept;
-  bool settle(worker& w) noexcept;
-  bool nothing_queued() noexcept;
-  void poll(worker& w, wait mode, clock::time_point deadline, lock& l) noexcept;
-  void park(worker& w, clock::time_point deadline, lock& l) noexcept;
-  void wake_one() noexcept;
-  void wake_all() noexcept;
-  void unpark() noexcept;
-  void wake_if_idle() noexcept;
   void check_thread() noexcept;
 
-  const scheduler_options options_;
-  std::atomic<std::int64_t> outstanding_{0};
-  std::atomic<bool> stopped_{false};
-  std::atomic<int> idle_{0};
-  std::atomic<worker*> biased_{nullptr};
-  inbox inbox_;
+  using lock = std::unique_lock<std::mutex>;
 
-  std::mutex mutex_;
+  bool settle(worker& w) noexcept;
+  void work_exhausted() noexcept;
+
+  // Queues.
+  void push(worker* w, operation* op) noexcept;
+  operation* take(worker& w) noexcept;
+  operation* take_elsewhere(worker& w) noexcept;
+  void look_around(worker& w, clock::time_point deadline) noexcept;
+  void share(worker& w, bool overfull) noexcept;
+  // Under mutex_.
+  void push_locked(worker& w, operation* op) noexcept;
+  void overflow(worker& w) noexcept;
+  void take_inbox(worker& w) noexcept;
+  void take_batch(worker& w) noexcept;
+  void take_all(worker& w) noexcept;
+  bool steal(worker& w) noexcept;
+  bool steal_from(worker& victim, worker& w) noexcept;
+  bool is_single(const worker& w) const noexcept { return workers_ == &w && !w.next_; }
+  bool nothing_queued() noexcept;
+
+  // Sleep; all under mutex_ but wake_if_idle.
+  bool idle(worker& w, wait mode, clock::time_point deadline) noexcept;
+  void poll(worker& w, wait mode, clock::time_point deadline, lock& l) noexcept;
+  void receive(worker& w, operation_queue& ready) noexcept;
+  void park(worker& w, clock::time_point deadline, lock& l) noexcept;
+  void end_search(worker& w, bool found) noexcept;
+  void wake_one() noexcept;
+  void wake_searcher() noexcept;
+  void wake_all() noexcept;
+  void wake_if_idle() noexcept;
+  void wake_poller() noexcept;
+  void unpark(worker& w) noexcept;
+  void unlist(worker& w) noexcept;
+
+  // Watch; all under mutex_.
+  void watch(worker& w) noexcept;
+  void end_watch() noexcept;
+  void ensure_watch() noexcept;
+  bool look_for_stalled() noexcept;
+
+  const scheduler_options options_;
+  const bool biased_;  // workers' locks: as a single thread needs no barrier, or the kernel has it
+
+  // Read by every worker, written seldom.
+  std::atomic<bool> stopped_{false};
+  std::atomic<bool> several_{false};    // several workers; written under mutex_
+  std::atomic<bool> searching_{false};  // one was woken to search; written under mutex_
+  std::atomic<bool> watching_{false};   // one watches; written under mutex_
+  std::atomic<int> idle_{0};
+  std::atomic<unsigned> surplus_{min_surplus};
+  std::atomic<driver*> driver_{nullptr};  // written under mutex_
+
+  alignas(cache_line) inbox inbox_;
+  alignas(cache_line) std::atomic<std::int64_t> outstanding_{0};
+
+  alignas(cache_line) std::mutex mutex_;
   // Guarded by mutex_.
-  operation_queue shared_;
-  worker* workers_ = nullptr;  // all that are in run()
-  worker* parked_ = nullptr;   // those asleep, the latest first
-  driver* driver_ = nullptr;
-  bool polling_ = false;        // a worker is in driver_->poll
-  bool poller_asleep_ = false;  // it may sleep there, and nobody has woken it yet
-  unsigned entries_ = 0;        // calls of run() and its siblings, for their fairness to events
+  operation_queue backlog_;
+  worker* workers_ = nullptr;      // all that are in run()
+  worker* parked_ = nullptr;       // those asleep but the poller and the watcher, the latest first
+  worker* watcher_ = nullptr;      // the parked worker or the poller that watches
+  worker* poller_ = nullptr;       // in driver_->poll
+  bool poller_asleep_ = false;     // it may sleep there, and nobody has woken it yet
+  unsigned awake_ = 0;             // workers that do not sleep
+  unsigned polls_ = 0;             // how often a worker has polled
+  unsigned seen_polls_ = 0;        // polls_ at the last look
+  clock::time_point last_look_{};  // when somebody last looked for what is stalled
+  unsigned entries_ = 0;           // calls of run() and its siblings, for their fairness to events
 
   std::atomic<std::thread::id> bound_thread_{};  // with single_thread: the one allowed
   std::thread own_thread_;

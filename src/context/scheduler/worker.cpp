@@ -8,7 +8,8 @@ constinit thread_local worker* innermost = nullptr;
 
 }  // namespace
 
-worker::worker(scheduler& owner) noexcept : owner_(owner), outer_(innermost) {
+worker::worker(scheduler& owner, bool biased) noexcept
+    : owner_(owner), outer_(innermost), lock_(biased) {
   innermost = this;
 }
 

@@ -7,6 +7,8 @@
 
 #include <weft/base/operation.hpp>
 
+#include "context/scheduler/biased_lock.hpp"
+
 namespace WEFT_NAMESPACE::detail {
 
 class scheduler;
@@ -18,7 +20,12 @@ class worker {
   /// Operations a worker runs before it looks for events without sleeping.
   static constexpr int poll_interval = 64;
 
-  explicit worker(scheduler& owner) noexcept;
+  /// How many operations a worker keeps to itself while there are others, and how many it takes
+  /// from the backlog at once.
+  static constexpr unsigned local_limit = 256;
+  static constexpr unsigned batch = 128;
+
+  worker(scheduler& owner, bool biased) noexcept;
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
   ~worker();
@@ -36,15 +43,21 @@ class worker {
   std::int64_t work_ = 0;  // change of the work count not yet told to the scheduler
   int budget_ = poll_interval;
 
-  // The queue of a worker that is alone; see scheduler::biased_.
-  std::atomic<bool> busy_{false};
+  // The local queue, guarded by lock_. size_ is exact while is_counted_; others read it as a hint.
+  biased_lock lock_;
   operation_queue local_;
+  std::atomic<unsigned> size_{0};
+  std::atomic<unsigned> taken_{0};  // operations taken to run; written by the own thread
 
   // Guarded by the scheduler's mutex.
-  worker* next_ = nullptr;         // in the list of all workers
+  bool is_counted_ = false;  // also read by its own thread, which alone writes it while awake
+  bool searches_ = false;    // woken to take a share of what others have queued
+  bool settled_ = false;     // its credit and work_ are given back: it looks for events or sleeps
+  bool notified_ = false;    // to leave its sleep
+  bool is_stalled_ = false;  // when last looked at: nothing taken since the look before
+  unsigned seen_taken_ = 0;  // taken_ when last looked at
+  worker* next_ = nullptr;   // in the list of all workers
   worker* next_parked_ = nullptr;  // in the list of parked ones
-  bool notified_ = false;
-  bool settled_ = false;  // its credit and work_ are given back: it looks for events or sleeps
   std::condition_variable wakeup_;
 };
 

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "context/scheduler/scheduler.hpp"
+
+// Where operations wait: the inbox, the workers' local queues, the backlog.
+
+namespace WEFT_NAMESPACE::detail {
+
+namespace {
+
+/// Statistics and hints that only their owner writes.
+template <class T>
+void set(std::atomic<T>& variable, T value) noexcept {
+  variable.store(value, std::memory_order_relaxed);
+}
+template <class T>
+T get(const std::atomic<T>& variable) noexcept {
+  return variable.load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void scheduler::push(worker* w, operation* op) noexcept {
+  if (!w) {
+    inbox_.push(op);
+    wake_if_idle();
+    return;
+  }
+  if (!w->lock_.enter()) [[unlikely]] {
+    const lock l(mutex_);
+    push_locked(*w, op);
+    return;
+  }
+  const bool several = get(several_);
+  if (!several && !inbox_.empty()) [[unlikely]]
+    take_inbox(*w);
+  w->local_.push(op);
+  const unsigned size = get(w->size_) + 1;
+  set(w->size_, size);
+  const bool overfull = size > worker::local_limit || !w->is_counted_;
+  w->lock_.exit();
+  if (several)
+    share(*w, overfull);
+}
+
+/// Into the local queue, whose lock is held.
+void scheduler::take_inbox(worker& w) noexcept {
+  const std::size_t count = inbox_.drain(w.local_);
+  w.work_ += static_cast<std::int64_t>(count);
+  set(w.size_, get(w.size_) + static_cast<unsigned>(count));
+}
+
+void scheduler::push_locked(worker& w, operation* op) noexcept {
+  if (is_single(w))
+    take_inbox(w);
+  w.local_.push(op);
+  set(w.size_, get(w.size_) + 1);
+  if (!is_single(w)) {
+    if (!w.is_counted_ || get(w.size_) > worker::local_limit)
+      overflow(w);
+    wake_searcher();
+  }
+}
+
+/// A worker among several has pushed: what it cannot do at once others may.
+void scheduler::share(worker& w, bool overfull) noexcept {
+  if (overfull) [[unlikely]] {
+    const lock l(mutex_);
+    overflow(w);
+    wake_searcher();
+  }
+  if (idle_.load(std::memory_order_relaxed) == 0)
+    return;
+  const bool surplus = get(w.size_) >= get(surplus_);
+  if (surplus && !get(searching_)) {
+    const lock l(mutex_);
+    wake_searcher();
+  } else if (!get(watching_)) {
+    const lock l(mutex_);
+    ensure_watch();
+  }
+}
+
+/// Moves a local queue to the backlog, unless its worker is alone: then it may be of any length.
+void scheduler::overflow(worker& w) noexcept {
+  if (is_single(w))
+    return;
+  backlog_.splice(w.local_);
+  set(w.size_, 0u);
+  w.is_counted_ = true;
+}
+
+operation* scheduler::take(worker& w) noexcept {
+  if (w.lock_.enter()) [[likely]] {
+    if (!inbox_.empty() && !get(several_)) [[unlikely]]
+      take_inbox(w);
+    operation* op = w.local_.pop();
+    if (op) {
+      set(w.size_, get(w.size_) - 1);
+      set(w.taken_, get(w.taken_) + 1);
+    }
+    w.lock_.exit();
+    if (op) [[likely]]
+      return op;
+  }
+  return take_elsewhere(w);
+}
+
+operation* scheduler::take_elsewhere(worker& w) noexcept {
+  const lock l(mutex_);
+  const bool single = is_single(w);
+  if (single) {
+    take_all(w);
+  } else if (w.local_.empty()) {
+    take_batch(w);
+    if (w.local_.empty() && !steal(w))
+      return nullptr;
+  }
+  operation* op = w.local_.pop();
+  if (!op)
+    return nullptr;
+  set(w.size_, get(w.size_) - 1);
+  set(w.taken_, get(w.taken_) + 1);
+  if (!single) {
+    end_search(w, true);
+    if (!backlog_.empty() || get(w.size_) >= get(surplus_))
+      wake_searcher();
+    if (!w.local_.empty())
+      ensure_watch();
+  }
+  return op;
+}
+
+/// The only worker takes everything.
+void scheduler::take_all(worker& w) noexcept {
+  w.is_counted_ = false;
+  w.local_.splice(backlog_);
+  take_inbox(w);
+}
+
+/// Among several: empties the inbox into the backlog and takes some from there.
+void scheduler::take_batch(worker& w) noexcept {
+  if (!w.is_counted_)
+    overflow(w);
+  w.work_ += static_cast<std::int64_t>(inbox_.drain(backlog_));
+  unsigned count = 0;
+  for (; count != worker::batch; ++count) {
+    operation* op = backlog_.pop();
+    if (!op)
+      break;
+    w.local_.push(op);
+  }
+  set(w.size_, get(w.size_) + count);
+}
+
+/// Takes a share of what another worker has queued.
+bool scheduler::steal(worker& w) noexcept {
+  // Those after it in the list first: so thieves spread over the victims.
+  for (worker* victim = w.next_; victim; victim = victim->next_)
+    if (steal_from(*victim, w))
+      return true;
+  for (worker* victim = workers_; victim != &w; victim = victim->next_)
+    if (steal_from(*victim, w))
+      return true;
+  return false;
+}
+
+bool scheduler::steal_from(worker& victim, worker& w) noexcept {
+  const unsigned hint = get(victim.size_);
+  if (victim.is_counted_ && hint < 2 && !victim.is_stalled_)
+    return false;
+  victim.lock_.revoke();
+  if (!victim.is_counted_) {
+    overflow(victim);
+    victim.lock_.restore();
+    take_batch(w);
+    return !w.local_.empty();
+  }
+  const unsigned size = get(victim.size_);
+  const unsigned count = victim.is_stalled_ ? size : (size + 1) / 2;
+  victim.is_stalled_ = false;
+  for (unsigned i = 0; i != count; ++i)
+    w.local_.push(victim.local_.pop());
+  set(victim.size_, size - count);
+  victim.lock_.restore();
+  set(w.size_, get(w.size_) + count);
+  return count != 0;
+}
+
+/// After every poll_interval operations: events, and what is not in the local queue, get their
+/// turn.
+void scheduler::look_around(worker& w, clock::time_point deadline) noexcept {
+  driver* const source = driver_.load(std::memory_order_acquire);
+  const bool may_poll = source && !source->quiet();
+  if (!may_poll && !get(several_))
+    return;
+  lock l(mutex_);
+  if (!is_single(w)) {
+    if (!w.is_counted_ || get(w.size_) < worker::batch)
+      take_batch(w);
+  }
+  if (may_poll && !poller_)
+    poll(w, wait::no, deadline, l);
+}
+
+bool scheduler::nothing_queued() noexcept {
+  return inbox_.empty(std::memory_order_seq_cst) && backlog_.empty();
+}
+
+void scheduler::post(operation* op) noexcept {
+  worker* w = worker::current(*this);
+  if (w)
+    ++w->work_;
+  else
+    check_thread();
+  push(w, op);
+}
+
+void scheduler::complete(operation* op) noexcept {
+  if (worker* w = worker::current(*this)) {
+    push(w, op);
+  } else {
+    push(nullptr, op);
+    work_finished();  // it is counted again when it is taken out of the inbox
+  }
+}
+
+void scheduler::complete(operation_queue& ops) noexcept {
+  while (operation* op = ops.pop())
+    complete(op);
+}
+
+}  // namespace WEFT_NAMESPACE::detail

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <algorithm>
+
+#include "context/scheduler/scheduler.hpp"
+
+// What workers do that find nothing, and how they are woken.
+
+namespace WEFT_NAMESPACE::detail {
+
+namespace {
+
+constexpr auto no_deadline = scheduler::clock::time_point::max();
+
+}  // namespace
+
+/// Nothing was queued: looks for events, and sleeps if it may. False if this worker is to leave.
+bool scheduler::idle(worker& w, wait mode, clock::time_point deadline) noexcept {
+  lock l(mutex_);
+  end_search(w, false);
+  if (!settle(w)) {
+    outstanding_.fetch_add(credit, std::memory_order_relaxed);
+    return false;
+  }
+  w.settled_ = true;
+  --awake_;
+  if (!is_single(w) && mode == wait::yes)
+    look_for_stalled();
+  if (driver_.load(std::memory_order_relaxed) && !poller_)
+    poll(w, mode, deadline, l);
+  else if (mode == wait::yes)
+    park(w, deadline, l);
+  ++awake_;
+  w.settled_ = false;
+  outstanding_.fetch_add(credit, std::memory_order_relaxed);
+  return mode == wait::yes || !w.local_.empty() || !nothing_queued();
+}
+
+/// As the poller. Asleep, it is counted in idle_ until somebody wakes it or it wakes by itself.
+void scheduler::poll(worker& w, wait mode, clock::time_point deadline, lock& l) noexcept {
+  std::int64_t timeout = 0;
+  if (mode == wait::yes) {
+    idle_.fetch_add(1, std::memory_order_seq_cst);
+    if (!nothing_queued() || stopped()) {
+      idle_.fetch_sub(1, std::memory_order_relaxed);
+      return;
+    }
+    timeout = driver::forever;
+    const auto sleep_at_most = [&timeout](clock::duration d) {
+      const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(d).count();
+      timeout = std::clamp<std::int64_t>(ns, 0, timeout);
+    };
+    if (deadline != no_deadline)
+      sleep_at_most(deadline - clock::now());
+    if (awake_ != 0 && !watcher_) {
+      watch(w);
+      sleep_at_most(watch_interval);
+    }
+    poller_asleep_ = true;
+  }
+  poller_ = &w;
+  ++polls_;
+  operation_queue ready;
+  driver* const source = driver_.load(std::memory_order_relaxed);
+  l.unlock();
+  source->poll(timeout, ready);
+  l.lock();
+  poller_ = nullptr;
+  if (mode == wait::yes && poller_asleep_) {
+    poller_asleep_ = false;
+    idle_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  if (watcher_ == &w)
+    end_watch();
+  receive(w, ready);
+}
+
+/// Takes what a poll has brought.
+void scheduler::receive(worker& w, operation_queue& ready) noexcept {
+  if (ready.empty())
+    return;
+  if (is_single(w)) {
+    // The inbox goes first only among posts; events have no order against them.
+    w.is_counted_ = false;
+    w.local_.splice(ready);
+    return;
+  }
+  backlog_.splice(ready);
+  take_batch(w);
+  if (!backlog_.empty() ||
+      w.size_.load(std::memory_order_relaxed) >= surplus_.load(std::memory_order_relaxed))
+    wake_searcher();
+  ensure_watch();
+}
+
+void scheduler::park(worker& w, clock::time_point deadline, lock& l) noexcept {
+  idle_.fetch_add(1, std::memory_order_seq_cst);
+  if (!nothing_queued() || stopped()) {
+    idle_.fetch_sub(1, std::memory_order_relaxed);
+    return;
+  }
+  w.notified_ = false;
+  if (awake_ != 0 && !watcher_) {
+    watch(w);
+  } else {
+    w.next_parked_ = parked_;
+    parked_ = &w;
+  }
+  for (;;) {
+    const bool watches = watcher_ == &w;
+    const auto until = watches ? std::min(deadline, clock::now() + watch_interval) : deadline;
+    if (until == no_deadline)
+      w.wakeup_.wait(l);
+    else
+      w.wakeup_.wait_until(l, until);
+    if (w.notified_)
+      return;
+    if (deadline != no_deadline && clock::now() >= deadline)
+      break;
+    if (watcher_ != &w || !watches)
+      continue;
+    if (awake_ == 0) {
+      end_watch();
+      w.next_parked_ = parked_;
+      parked_ = &w;
+    } else if (look_for_stalled() || !nothing_queued()) {
+      break;
+    }
+  }
+  unlist(w);
+}
+
+/// Takes a parked worker that goes on out of the lists.
+void scheduler::unlist(worker& w) noexcept {
+  if (watcher_ == &w) {
+    end_watch();
+  } else {
+    worker** link = &parked_;
+    while (*link != &w)
+      link = &(*link)->next_parked_;
+    *link = w.next_parked_;
+  }
+  idle_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+// ---- waking
+
+void scheduler::unpark(worker& w) noexcept {
+  unlist(w);
+  w.notified_ = true;
+  w.wakeup_.notify_one();
+}
+
+void scheduler::wake_poller() noexcept {
+  poller_asleep_ = false;
+  idle_.fetch_sub(1, std::memory_order_relaxed);
+  driver_.load(std::memory_order_relaxed)->wake();
+}
+
+/// One that is parked if there is one, else the poller; the watcher last.
+void scheduler::wake_one() noexcept {
+  if (parked_)
+    unpark(*parked_);
+  else if (poller_asleep_)
+    wake_poller();
+  else if (watcher_ && watcher_ != poller_)
+    unpark(*watcher_);
+}
+
+/// Wakes one to look for work that others have; not while one is at it.
+void scheduler::wake_searcher() noexcept {
+  if (searching_.load(std::memory_order_relaxed))
+    return;
+  worker* w = parked_ ? parked_ : poller_asleep_ ? poller_ : watcher_;
+  if (!w || (w == poller_ && !poller_asleep_))
+    return;
+  searching_.store(true, std::memory_order_relaxed);
+  w->searches_ = true;
+  wake_one();
+}
+
+void scheduler::end_search(worker& w, bool found) noexcept {
+  if (!w.searches_)
+    return;
+  w.searches_ = false;
+  searching_.store(false, std::memory_order_relaxed);
+  const unsigned surplus = surplus_.load(std::memory_order_relaxed);
+  surplus_.store(found ? min_surplus : std::min(2 * surplus, max_surplus),
+                 std::memory_order_relaxed);
+}
+
+void scheduler::wake_all() noexcept {
+  while (parked_)
+    unpark(*parked_);
+  if (watcher_ && watcher_ != poller_)
+    unpark(*watcher_);
+  if (poller_asleep_)
+    wake_poller();
+}
+
+void scheduler::wake_if_idle() noexcept {
+  if (idle_.load(std::memory_order_seq_cst) == 0)
+    return;
+  const lock l(mutex_);
+  wake_searcher();
+}
+
+// ---- watching
+
+void scheduler::watch(worker& w) noexcept {
+  watcher_ = &w;
+  watching_.store(true, std::memory_order_relaxed);
+}
+
+void scheduler::end_watch() noexcept {
+  watcher_ = nullptr;
+  watching_.store(false, std::memory_order_relaxed);
+}
+
+/// The caller is awake and leaves something behind the handler that it is about to run.
+void scheduler::ensure_watch() noexcept {
+  if (watcher_)
+    return;
+  if (worker* w = parked_) {
+    parked_ = w->next_parked_;
+    watch(*w);
+    w->wakeup_.notify_one();  // it goes on sleeping, but with a limit
+  } else if (poller_asleep_) {
+    wake_poller();  // it goes to sleep again, as the watcher
+  }
+}
+
+/// Marks the workers that have something queued and have taken nothing in the last watch_interval.
+/// Whether there are any, or nobody polls nor has polled in that time.
+bool scheduler::look_for_stalled() noexcept {
+  const clock::time_point now = clock::now();
+  if (now - last_look_ < watch_interval)
+    return false;
+  last_look_ = now;
+  bool found = driver_.load(std::memory_order_relaxed) && !poller_ && polls_ == seen_polls_;
+  seen_polls_ = polls_;
+  for (worker* w = workers_; w; w = w->next_) {
+    const unsigned taken = w->taken_.load(std::memory_order_relaxed);
+    w->is_stalled_ = taken == w->seen_taken_ && w->size_.load(std::memory_order_relaxed) != 0;
+    w->seen_taken_ = taken;
+    found = found || w->is_stalled_;
+  }
+  return found;
+}
+
+}  // namespace WEFT_NAMESPACE::detail
