@@ -37,6 +37,7 @@
 #include <weft/execution/uses_executor.hpp>
 #include <weft/execution/work_tracker.hpp>
 
+#include <weft/async/added_values.hpp>
 #include <weft/async/any_completion_handler.hpp>
 #include <weft/async/any_completion_handler_allocator.hpp>
 #include <weft/async/append.hpp>

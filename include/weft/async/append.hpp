@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <weft/async/token_adapter.hpp>
+#include <weft/async/added_values.hpp>
 
 namespace WEFT_NAMESPACE {
 
@@ -31,60 +31,9 @@ template <class CompletionToken, class... Values>
       std::forward<CompletionToken>(completion_token), std::forward<Values>(values)...);
 }
 
-namespace detail {
-
-template <class Handler, class... Values>
-class append_handler : public handler_wrapper<Handler> {
- public:
-  template <class H>
-  append_handler(H&& handler, std::tuple<Values...>&& values)
-      : handler_wrapper<Handler>(std::in_place, std::forward<H>(handler)),
-        values_(std::move(values)) {}
-
-  template <class... Args>
-  void operator()(Args&&... args) {
-    std::apply(
-        [&](Values&&... values) {
-          std::move(this->handler_)(std::forward<Args>(args)..., std::move(values)...);
-        },
-        std::move(values_));
-  }
-
- private:
-  std::tuple<Values...> values_;
-};
-
-template <class... Values>
-struct append_adapter {
-  template <class... Args>
-  struct parameters {
-    using type = signature_parameters<Args..., Values...>;
-  };
-
-  template <class Handler>
-  auto operator()(Handler&& handler) && {
-    return append_handler<std::decay_t<Handler>, Values...>(std::forward<Handler>(handler),
-                                                            std::move(values));
-  }
-
-  std::tuple<Values...> values;
-};
-
-}  // namespace detail
-
 template <class CompletionToken, class... Values, class... Signatures>
-class async_result<append_t<CompletionToken, Values...>, Signatures...> {
-  using adapter = detail::append_adapter<Values...>;
-
- public:
-  template <class Initiation, class Token, class... Args>
-  static auto initiate(Initiation&& initiation, Token&& token, Args&&... args) {
-    return detail::initiate_adapted(
-        detail::signature_list<
-            detail::map_signature_t<adapter::template parameters, Signatures>...>(),
-        std::forward<Initiation>(initiation), adapter{std::forward<Token>(token).values_},
-        std::forward<Token>(token).token_, std::forward<Args>(args)...);
-  }
-};
+class async_result<append_t<CompletionToken, Values...>, Signatures...>
+    : public detail::adding_result<detail::adding_adapter<detail::added_place::after, Values...>,
+                                   Signatures...> {};
 
 }  // namespace WEFT_NAMESPACE
