@@ -16,9 +16,7 @@ namespace {
 const char* store(std::string_view text, char* value, std::size_t size) noexcept {
   if (size == 0)
     return nullptr;
-  const std::size_t n = std::min(text.size(), size - 1);
-  std::copy_n(text.data(), n, value);
-  value[n] = '\0';
+  value[text.copy(value, size - 1)] = '\0';
   return value;
 }
 

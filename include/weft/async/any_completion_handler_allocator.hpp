@@ -244,7 +244,7 @@ class any_completion_handler_allocator {
   friend class any_completion_handler<Signatures...>;
 
   explicit any_completion_handler_allocator(detail::any_allocator target) noexcept
-      : target_(std::move(target)) {}
+      : target_(target) {}
 
   detail::any_allocator target_;
 };

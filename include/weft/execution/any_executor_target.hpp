@@ -224,7 +224,8 @@ class any_executor_base : public any_executor_tag {
   }
 
   void swap_target(any_executor_base& other) noexcept {
-    any_executor_base taken(std::move(other));
+    any_executor_base taken;
+    taken.take(other);
     other.take(*this);
     take(taken);
   }
