@@ -162,7 +162,7 @@ class range_connector {
       return self.complete(ec, endpoints_.result());
     // Closed or cancelled by the user: that was meant for the whole, not for one endpoint.
     if (ec == error::operation_aborted || self.cancelled() != cancellation_type::none ||
-        !socket_->is_open())
+        (opened_ && !socket_->is_open()))
       return self.complete(error::operation_aborted, endpoints_.no_result());
     if (endpoints_.advance(condition_, ec))
       attempt(self);
@@ -173,15 +173,18 @@ class range_connector {
  private:
   template <class Self>
   void attempt(Self& self) {
-    error_code ignored;
-    socket_->close(ignored);
+    error_code ec;
+    socket_->close(ec);
     const auto endpoint = endpoints_.endpoint();
+    socket_->open(endpoint.protocol(), ec);
+    opened_ = !ec;  // if not, the connect reports it
     Socket& socket = *socket_;
     socket.async_connect(endpoint, std::move(self));
   }
 
   Socket* socket_;
   Endpoints endpoints_;
+  bool opened_ = false;  // by the attempt under way
   [[no_unique_address]] Condition condition_;
 };
 
