@@ -10,7 +10,10 @@ namespace WEFT_NAMESPACE::detail {
 /// The pending waits of one clock, the earliest first: a pairing heap whose nodes are the waits
 /// themselves. `push` and `front` are O(1), `remove` is O(log n) amortised (O(1) for a wait that
 /// has no later one below it, as most that are armed and cancelled again). Nothing allocates.
-class timer_heap {
+template <class Traits>
+class basic_timer_heap {
+  using wait_operation = typename Traits::wait_operation;
+
  public:
   bool empty() const noexcept { return root_ == nullptr; }
   wait_operation* front() const noexcept { return root_; }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
 
 #include <weft/async/cancellation_type.hpp>
+#include <weft/base/atomics.hpp>
 #include <weft/base/error.hpp>
 #include <weft/base/operation.hpp>
 #include <weft/context/scheduler.hpp>
@@ -14,11 +14,25 @@
 
 namespace WEFT_NAMESPACE::detail {
 
-class timer_core;
-class timer_heap;
-class timer_queue;
 class timer_service;
 class timer_state;
+class wait_operation;
+
+/// What the protocol of timers and waits is a template over.
+struct timer_traits {
+  using atomics = std_atomics;
+  using scheduler = detail::scheduler;
+  using wait_operation = detail::wait_operation;
+};
+
+template <class Traits>
+class basic_timer_core;
+template <class Traits>
+class basic_timer_heap;
+template <class Traits>
+class basic_timer_queue;
+using timer_core = basic_timer_core<timer_traits>;
+using timer_queue = basic_timer_queue<timer_traits>;
 
 /// The timers of a context; made, with its I/O driver, on first use.
 WEFT_API timer_service& use_timer_service(execution_context& context);
@@ -26,25 +40,48 @@ WEFT_API timer_service& use_timer_service(execution_context& context);
 /// A link of the circular list of a timer's waits; the timer itself holds the sentinel. Written
 /// with the timers' lock held. `next` is read without it only to learn that the list is empty:
 /// that load (acquire) pairs with the store (release) that took the last wait out.
-struct wait_link {
-  wait_link() noexcept : prev(this), next(this) {}
-  wait_link(const wait_link&) = delete;
-  wait_link& operator=(const wait_link&) = delete;
+template <class Atomics>
+struct basic_wait_link {
+  basic_wait_link() noexcept : prev(this), next(this) {}
+  basic_wait_link(const basic_wait_link&) = delete;
+  basic_wait_link& operator=(const basic_wait_link&) = delete;
 
   bool is_empty() const noexcept { return next.load(std::memory_order_acquire) == this; }
 
-  wait_link* prev;
-  std::atomic<wait_link*> next;
+  basic_wait_link* prev;
+  typename Atomics::template atomic<basic_wait_link*> next;
 };
 
-/// One asynchronous wait. States, guarded by the timers' lock:
-///   fresh -> pending      in the heap of its clock and in the list of its timer
-///   fresh -> cancelled    before it was started: it is queued when it is
-///   pending -> due        expired and queued; in the list of its timer, so that it can be
-///   cancelled pending, due -> cancelled    queued; in neither: it reports operation_aborted due,
-///   cancelled -> claimed    about to call its handler: nothing reaches it any more
+using wait_link = basic_wait_link<std_atomics>;
+
+/// What the timers keep of a wait. States, guarded by the timers' lock:
+///   fresh -> pending           in the heap of its clock and in the list of its timer
+///   fresh -> cancelled         before it was started: it is queued when it is
+///   pending -> due             expired and queued; in the list of its timer, so that it can be
+///                              cancelled
+///   pending, due -> cancelled  queued; in neither: it reports operation_aborted
+///   due, cancelled -> claimed  about to call its handler: nothing reaches it any more
 /// Due and cancelled waits are the scheduler's, or an executor's; pending ones the heap's.
-class WEFT_API wait_operation : public operation, protected wait_link {
+template <class Traits>
+struct basic_wait_node : basic_wait_link<typename Traits::atomics> {
+  enum class state : std::uint8_t { fresh, pending, due, cancelled, claimed };
+  using wait_operation = typename Traits::wait_operation;
+
+  basic_wait_node(basic_timer_queue<Traits>* queue, std::int64_t expiry) noexcept
+      : queue_(queue), expiry_(expiry) {}
+
+  basic_timer_queue<Traits>* const queue_;
+  const std::int64_t expiry_;
+  std::uint64_t sequence_ = 0;  // waits that expire together complete in the order of their start
+  wait_operation* heap_prev_ = nullptr;  // the sibling before, or of the first child the parent
+  wait_operation* heap_next_ = nullptr;
+  wait_operation* heap_child_ = nullptr;
+  state state_ = state::fresh;
+  bool is_counted_ = false;  // it keeps the timer_core
+};
+
+/// One asynchronous wait.
+class WEFT_API wait_operation : public operation, protected basic_wait_node<timer_traits> {
  public:
   /// The scheduler whose threads complete the wait.
   scheduler& owner() const noexcept { return *scheduler_; }
@@ -75,25 +112,15 @@ class WEFT_API wait_operation : public operation, protected wait_link {
   }
 
  private:
-  friend class timer_core;
-  friend class timer_heap;
+  friend class basic_timer_core<timer_traits>;
+  friend class basic_timer_heap<timer_traits>;
   friend class timer_state;
-
-  enum class state : std::uint8_t { fresh, pending, due, cancelled, claimed };
 
   bool claim() noexcept;
   void abandon() noexcept;
 
   scheduler* const scheduler_;
   timer_core* const core_;
-  timer_queue* const queue_;
-  const std::int64_t expiry_;
-  std::uint64_t sequence_ = 0;  // waits that expire together complete in the order of their start
-  wait_operation* heap_prev_ = nullptr;  // the sibling before, or of the first child the parent
-  wait_operation* heap_next_ = nullptr;
-  wait_operation* heap_child_ = nullptr;
-  state state_ = state::fresh;
-  bool is_counted_ = false;  // it keeps the timer_core
 };
 
 /// The part of a timer that depends neither on its clock's types nor on its executor.
@@ -144,7 +171,6 @@ class WEFT_API timer_state {
   void wait() const noexcept;
 
  private:
-  friend class timer_core;
   friend class wait_operation;
 
   static constexpr std::size_t never_stop = static_cast<std::size_t>(-1);
@@ -174,9 +200,8 @@ class wait_canceller {
 
 inline wait_operation::wait_operation(function f, const timer_state& timer) noexcept
     : operation(f),
+      basic_wait_node(timer.queue_, timer.expiry_),
       scheduler_(timer.scheduler_),
-      core_(timer.core_),
-      queue_(timer.queue_),
-      expiry_(timer.expiry_) {}
+      core_(timer.core_) {}
 
 }  // namespace WEFT_NAMESPACE::detail
