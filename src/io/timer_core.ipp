@@ -243,7 +243,7 @@ class basic_timer_core {
     wait_link* const node = op;
     node->prev = list.prev;
     node->next.store(&list, std::memory_order_relaxed);
-    list.prev->next.store(node, std::memory_order_release);
+    list.prev->next.store(node, std::memory_order_relaxed);
     list.prev = node;
   }
 
@@ -251,7 +251,7 @@ class basic_timer_core {
     wait_link* const node = op;
     wait_link* const next = node->next.load(std::memory_order_relaxed);
     next->prev = node->prev;
-    node->prev->next.store(next, std::memory_order_release);
+    node->prev->next.store(next, std::memory_order_relaxed);
   }
 
   static wait_operation* first_of(wait_link& list) noexcept {

@@ -38,15 +38,16 @@ using timer_queue = basic_timer_queue<timer_traits>;
 WEFT_API timer_service& use_timer_service(execution_context& context);
 
 /// A link of the circular list of a timer's waits; the timer itself holds the sentinel. Written
-/// with the timers' lock held. `next` is read without it only to learn that the list is empty:
-/// that load (acquire) pairs with the store (release) that took the last wait out.
+/// with the timers' lock held. `next` is read without it only to learn that the list is empty, and
+/// no more is concluded from that: a wait that was started before is seen, since its start happens
+/// before; and who ends a timer takes the lock after it has looked.
 template <class Atomics>
 struct basic_wait_link {
   basic_wait_link() noexcept : prev(this), next(this) {}
   basic_wait_link(const basic_wait_link&) = delete;
   basic_wait_link& operator=(const basic_wait_link&) = delete;
 
-  bool is_empty() const noexcept { return next.load(std::memory_order_acquire) == this; }
+  bool is_empty() const noexcept { return next.load(std::memory_order_relaxed) == this; }
 
   basic_wait_link* prev;
   typename Atomics::template atomic<basic_wait_link*> next;
