@@ -488,6 +488,14 @@ TEST(checker, a_wait_with_a_deadline_times_out_or_is_notified) {
   EXPECT_EQ(found.size(), 2u);
 }
 
+TEST(checker, each_choice_of_a_scenario_is_explored) {
+  EXPECT_EQ(all([] {
+              const auto first = static_cast<int>(model::choose(2));
+              return outcome{first, static_cast<int>(model::choose(3))};
+            }),
+            (outcomes{{0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 1}, {1, 2}}));
+}
+
 TEST(checker, threads_that_wait_for_each_other_by_spinning_are_a_livelock) {
   EXPECT_NE(failure(
                 [] {
@@ -619,6 +627,19 @@ TEST(weakening, each_site_is_weakened_and_the_scenario_that_fails_is_named) {
     EXPECT_EQ(w.to, "relaxed");
     EXPECT_NE(w.site.find("checker_test.cpp:"), std::string::npos);
     EXPECT_NE(w.failure.find("data race"), std::string::npos);
+  }
+}
+
+TEST(weakening, barriers_are_left_out) {
+  const auto flags = [] {
+    const outcome o = store_buffering_with_barriers(true, true);
+    require(o[0] + o[1] != 0, "both loads read the old value");
+  };
+  const auto found = model::weaken({{"flags", flags}}, "checker_test.cpp");
+  ASSERT_EQ(found.size(), 2u);
+  for (const auto& w : found) {
+    EXPECT_EQ(w.caught_by, "flags") << w.site;
+    EXPECT_EQ(w.to, "nothing");
   }
 }
 
