@@ -100,9 +100,9 @@ struct outcome {
         ++outcome_->abandoned;
     }
     template <class... Results>
-    void operator()(error_code ec, Results&&...) {
+    void operator()(error_code result, Results&&...) {
       outcome& o = *std::exchange(outcome_, nullptr);
-      o.ec = ec;
+      o.ec = result;
       ++o.calls;
     }
 
