@@ -164,9 +164,15 @@ bool scheduler::steal(worker& w) noexcept {
   return false;
 }
 
+/// Takes what waits behind handlers that block: nobody may have time to search.
+void scheduler::steal_stalled(worker& w) noexcept {
+  for (worker* victim = workers_; victim; victim = victim->next_)
+    if (victim != &w && victim->is_stalled_)
+      steal_from(*victim, w);
+}
+
 bool scheduler::steal_from(worker& victim, worker& w) noexcept {
-  const unsigned hint = get(victim.size_);
-  if (victim.is_counted_ && hint < 2 && !victim.is_stalled_)
+  if (victim.is_counted_ && get(victim.size_) < 2 && !victim.is_stalled_)
     return false;
   victim.lock_.revoke();
   if (!victim.is_counted_) {
@@ -195,8 +201,9 @@ void scheduler::look_around(worker& w, clock::time_point deadline) noexcept {
     return;
   lock l(mutex_);
   if (!is_single(w)) {
-    if (!w.is_counted_ || get(w.size_) < worker::batch)
-      take_batch(w);
+    take_batch(w);
+    if (look_for_stalled())
+      steal_stalled(w);
   }
   if (may_poll && !poller_)
     poll(w, wait::no, deadline, l);

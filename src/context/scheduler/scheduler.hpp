@@ -50,6 +50,7 @@ struct scheduler_options {
 /// queue, and the driver nobody polls. So while any worker is awake with such, one of those asleep
 /// is the watcher: it sleeps for `watch_interval` only, and if a worker has taken nothing in an
 /// interval it takes what that one has queued; it becomes the poller if nobody has polled in one.
+/// Workers that have no time to sleep look as well, after every worker::poll_interval operations.
 /// When it finds all others asleep it stops watching. A worker that goes to sleep while another is
 /// awake watches, unless somebody does; one that is awake and leaves something behind its handler
 /// while others sleep and nobody watches asks one to.
@@ -136,6 +137,7 @@ class scheduler final : public execution_context::service {
   void take_batch(worker& w) noexcept;
   void take_all(worker& w) noexcept;
   bool steal(worker& w) noexcept;
+  void steal_stalled(worker& w) noexcept;
   bool steal_from(worker& victim, worker& w) noexcept;
   bool is_single(const worker& w) const noexcept { return workers_ == &w && !w.next_; }
   bool nothing_queued() noexcept;

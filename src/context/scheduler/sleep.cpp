@@ -240,7 +240,8 @@ bool scheduler::look_for_stalled() noexcept {
   seen_polls_ = polls_;
   for (worker* w = workers_; w; w = w->next_) {
     const unsigned taken = w->taken_.load(std::memory_order_relaxed);
-    w->is_stalled_ = taken == w->seen_taken_ && w->size_.load(std::memory_order_relaxed) != 0;
+    const bool has_some = !w->is_counted_ || w->size_.load(std::memory_order_relaxed) != 0;
+    w->is_stalled_ = has_some && taken == w->seen_taken_;
     w->seen_taken_ = taken;
     found = found || w->is_stalled_;
   }
