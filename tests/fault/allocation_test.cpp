@@ -19,6 +19,7 @@
 #include <gtest/gtest.h>
 
 #include <weft/base/error.hpp>
+#include <weft/base/thread_memory.hpp>
 #include <weft/context/post.hpp>
 #include <weft/context/strand.hpp>
 #include <weft/context/thread_pool.hpp>
@@ -39,6 +40,9 @@
 #include "support/backend.hpp"
 
 namespace {
+
+// What is recycled would not fail.
+const bool all_from_operator_new = weft::detail::thread_memory::bypass();
 
 thread_local int allocations_until_failure = -1;  // -1: none fails
 std::atomic<std::ptrdiff_t> live_blocks{0};
@@ -143,7 +147,7 @@ class allocation_fault : public weft_test::backend_test {
   };
 
   /// Calls `f(attempt)` with another allocation to fail each time, until none does; each time in a
-  /// new thread, which has no memory to recycle.
+  /// new thread.
   template <class F>
   void each_allocation_fails(F f) {
     attempts_of(f);  // what is allocated once and kept
@@ -180,6 +184,16 @@ class allocation_fault : public weft_test::backend_test {
     }
   }
 };
+
+TEST(failing_allocation, meets_every_block_of_an_operation) {
+  ASSERT_TRUE(all_from_operator_new);
+  using weft::detail::thread_memory;
+  const std::ptrdiff_t before = live_blocks;
+  thread_memory::deallocate(thread_memory::allocate(32, 8), 32, 8);
+  EXPECT_EQ(live_blocks, before);
+  allocations_until_failure = 0;
+  EXPECT_THROW(thread_memory::allocate(32, 8), std::bad_alloc);
+}
 
 TEST_P(allocation_fault, in_a_resolver_reaches_the_caller_or_the_handler) {
   const auto lookup = [&](const char* host, attempt& a) {

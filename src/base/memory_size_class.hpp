@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <weft/base/thread_memory.hpp>
+
+namespace WEFT_NAMESPACE::detail {
+
+/// The sizes of blocks: steps of 16 bytes up to 256, of 32 up to 512, of 64 up to 1024. A block is
+/// aligned to 16 bytes, which `operator new` guarantees too.
+namespace size_class {
+
+inline constexpr std::size_t granule = 16;
+inline constexpr unsigned count = 32;
+static_assert(granule >= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+
+inline constexpr auto sizes = [] {
+  std::array<std::uint16_t, count> table{};
+  std::size_t size = 0;
+  for (auto& entry : table) {
+    size += size < 256 ? 16 : size < 512 ? 32 : 64;
+    entry = static_cast<std::uint16_t>(size);
+  }
+  return table;
+}();
+static_assert(sizes.back() == thread_memory::max_recycled_size);
+
+/// The class of a block of `size` bytes, at most `max_recycled_size`.
+inline constexpr auto indices = [] {
+  std::array<std::uint8_t, thread_memory::max_recycled_size / granule + 1> table{};
+  for (std::size_t i = 0; i != table.size(); ++i)
+    table[i] = static_cast<std::uint8_t>(std::lower_bound(sizes.begin(), sizes.end(), i * granule) -
+                                         sizes.begin());
+  return table;
+}();
+constexpr unsigned of(std::size_t size) noexcept {
+  return indices[(size + granule - 1) / granule];
+}
+
+/// How many blocks change hands between a thread and the central store: 64, or 16 KiB.
+constexpr std::uint32_t batch(unsigned index) noexcept {
+  return static_cast<std::uint32_t>(std::min<std::size_t>(64, 16 * 1024 / sizes[index]));
+}
+
+}  // namespace size_class
+}  // namespace WEFT_NAMESPACE::detail

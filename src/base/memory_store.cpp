@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "base/memory_store.hpp"
+
+#include <pthread.h>
+
+#include <new>
+#include <type_traits>
+
+namespace WEFT_NAMESPACE::detail {
+
+// Neither constructed nor destroyed at run time: whoever's static objects come first or last.
+constinit memory_store central_memory;
+static_assert(std::is_trivially_destructible_v<memory_store>);
+
+namespace {
+
+// As early as can be: handlers registered later are called before these, with the mutexes free.
+[[maybe_unused]] const int at_fork =
+    ::pthread_atfork([] { central_memory.lock(); }, [] { central_memory.unlock(); },
+                     [] { central_memory.unlock(); });
+
+}  // namespace
+
+memory_batch memory_store::take(unsigned index, std::uint32_t n) {
+  shelf& from = shelves_[index];
+  memory_batch batch;
+  memory_block** tail = &batch.first;
+  std::uint32_t missing = n;
+  {
+    const std::lock_guard lock(from.mutex);
+    while (missing != 0) {
+      memory_span* span = from.spans.front();
+      if (!span) {
+        span = regions_.take(index);
+        if (!span)
+          break;
+        from.spans.push_back(*span);
+      }
+      tail = span->take(missing, tail);
+      if (span->empty())
+        from.spans.erase(*span);
+    }
+  }
+  *tail = nullptr;
+  batch.size = n - missing;
+  if (batch.size == 0)
+    throw std::bad_alloc();
+  return batch;
+}
+
+void memory_store::give(unsigned index, memory_block* first) noexcept {
+  shelf& to = shelves_[index];
+  memory_region* surplus = nullptr;
+  {
+    const std::lock_guard lock(to.mutex);
+    while (memory_block* block = first) {
+      first = block->next;
+      memory_span& span = memory_span::of(block);
+      assert(span.index() == index && "freed with another size than it was allocated with");
+      if (span.empty())
+        to.spans.push_back(span);
+      span.give(block);
+      if (!span.whole())
+        continue;
+      to.spans.erase(span);
+      if (memory_region* region = regions_.give(span)) {
+        region->next = surplus;
+        surplus = region;
+      }
+    }
+  }
+  while (memory_region* region = surplus) {
+    surplus = region->next;
+    memory_region_pool::unmap(region);
+  }
+}
+
+void memory_store::lock() noexcept {
+  for (shelf& each : shelves_)
+    each.mutex.lock();
+  regions_.mutex().lock();
+}
+
+void memory_store::unlock() noexcept {
+  regions_.mutex().unlock();
+  for (shelf& each : shelves_)
+    each.mutex.unlock();
+}
+
+}  // namespace WEFT_NAMESPACE::detail
