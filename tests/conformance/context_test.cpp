@@ -14,6 +14,7 @@
 
 #include <weft/async/bind_executor.hpp>
 #include <weft/base/error.hpp>
+#include <weft/base/thread_memory.hpp>
 #include <weft/context/post.hpp>
 #include <weft/execution/executor_work_guard.hpp>
 #include <weft/io/read.hpp>
@@ -59,6 +60,7 @@ namespace {
 using namespace std::chrono_literals;
 using weft::buffer;
 using weft::error_code;
+using weft::detail::thread_memory;
 using weft::ip::tcp;
 using socket_type = weft::local::stream_protocol::socket;
 
@@ -99,9 +101,11 @@ TEST_P(context_on, echoes_and_timers_allocate_nothing_once_they_run) {
   e.left = 1000;
   context.restart();
   const std::size_t before = allocations;
+  const std::size_t spans = thread_memory::read_statistics().in_spans;
   e.step();
   context.run();
   EXPECT_EQ(allocations - before, 0u);
+  EXPECT_EQ(thread_memory::read_statistics().in_spans, spans);
   EXPECT_EQ(e.failures, 0);
 }
 
