@@ -68,6 +68,7 @@
 #include <weft/async/executor_with_default.hpp>
 #include <weft/async/is_async_operation.hpp>
 #include <weft/async/packaged_task.hpp>
+#include <weft/async/placeholders.hpp>
 #include <weft/async/prepend.hpp>
 #include <weft/async/recycling_allocator.hpp>
 #include <weft/async/redirect_disposition.hpp>
@@ -91,6 +92,7 @@
 #include <weft/context/strand.hpp>
 #include <weft/context/submission.hpp>
 #include <weft/context/system_context.hpp>
+#include <weft/context/thread.hpp>
 #include <weft/context/thread_pool.hpp>
 
 #include <weft/io/basic_descriptor.hpp>
