@@ -22,7 +22,7 @@ static_assert(host_not_found == HOST_NOT_FOUND && host_not_found_try_again == TR
 static_assert(no_recovery == NO_RECOVERY && no_data == NO_DATA);
 static_assert(service_not_found == EAI_SERVICE && socket_type_not_supported == EAI_SOCKTYPE);
 
-class netdb_category final : public error_category {
+class netdb_messages final : public error_category {
  public:
   const char* name() const noexcept override { return "weft.netdb"; }
   std::string message(int value) const override {
@@ -36,7 +36,7 @@ class netdb_category final : public error_category {
   }
 };
 
-class addrinfo_category final : public error_category {
+class addrinfo_messages final : public error_category {
  public:
   const char* name() const noexcept override { return "weft.addrinfo"; }
   std::string message(int value) const override {
@@ -48,7 +48,7 @@ class addrinfo_category final : public error_category {
   }
 };
 
-class misc_category final : public error_category {
+class misc_messages final : public error_category {
  public:
   const char* name() const noexcept override { return "weft.misc"; }
   std::string message(int value) const override {
@@ -65,19 +65,24 @@ class misc_category final : public error_category {
 }  // namespace
 
 const error_category& get_netdb_category() noexcept {
-  static const netdb_category instance;
+  static const netdb_messages instance;
   return instance;
 }
 
 const error_category& get_addrinfo_category() noexcept {
-  static const addrinfo_category instance;
+  static const addrinfo_messages instance;
   return instance;
 }
 
 const error_category& get_misc_category() noexcept {
-  static const misc_category instance;
+  static const misc_messages instance;
   return instance;
 }
+
+const error_category& system_category = get_system_category();
+const error_category& netdb_category = get_netdb_category();
+const error_category& addrinfo_category = get_addrinfo_category();
+const error_category& misc_category = get_misc_category();
 
 }  // namespace error
 }  // namespace WEFT_NAMESPACE

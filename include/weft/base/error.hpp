@@ -66,11 +66,22 @@ enum misc_errors {
 };
 
 inline const error_category& get_system_category() noexcept {
-  return system_category();
+  return WEFT_NAMESPACE::system_category();
 }
 WEFT_API const error_category& get_netdb_category() noexcept;
 WEFT_API const error_category& get_addrinfo_category() noexcept;
 WEFT_API const error_category& get_misc_category() noexcept;
+
+/// The same categories as objects; a static object's constructor prefers the functions.
+WEFT_API extern const error_category& system_category;
+WEFT_API extern const error_category& netdb_category;
+WEFT_API extern const error_category& addrinfo_category;
+WEFT_API extern const error_category& misc_category;
+
+/// Makes it say success, in the category that it has.
+inline void clear(error_code& ec) {
+  ec.assign(0, ec.category());
+}
 
 inline error_code make_error_code(basic_errors e) noexcept {
   return {static_cast<int>(e), get_system_category()};
