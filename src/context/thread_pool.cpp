@@ -40,6 +40,7 @@ detail::scheduler& thread_pool::make_scheduler() {
 
 void thread_pool::start(std::size_t count) {
   workers_ = new workers;
+  num_threads_ = count;
   scheduler_.work_started();
   try {
     workers_->group.start(count, scheduler_);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -130,6 +131,12 @@ class WEFT_API scheduler_executor {
   static constexpr execution::outstanding_work_t query(execution::outstanding_work_t) noexcept {
     return tracked ? execution::outstanding_work_t(execution::outstanding_work.tracked)
                    : execution::outstanding_work_t(execution::outstanding_work.untracked);
+  }
+  /// How many threads the context has of its own.
+  std::size_t query(execution::occupancy_t) const noexcept
+    requires has_own_threads<Context>
+  {
+    return Context::occupancy_of(*context_);
   }
   template <class OtherAllocator>
   constexpr Allocator query(execution::allocator_t<OtherAllocator>) const noexcept {

@@ -70,6 +70,7 @@ class WEFT_API thread_pool : public execution_context {
   static detail::scheduler& scheduler_of(const thread_pool& self) noexcept {
     return self.scheduler_;
   }
+  static std::size_t occupancy_of(const thread_pool& self) noexcept { return self.num_threads_; }
   static std::size_t default_threads() noexcept;
   detail::scheduler& make_scheduler();
   void start(std::size_t num_threads);
@@ -77,6 +78,7 @@ class WEFT_API thread_pool : public execution_context {
 
   detail::scheduler& scheduler_;
   workers* workers_ = nullptr;
+  std::size_t num_threads_ = 0;
 };
 
 /// The name of thread_pool in earlier forms of the executors proposal.

@@ -18,6 +18,15 @@ static_assert(
     !weft::can_require_v<weft::io_context::executor_type, execution::blocking_t::always_t>,
     "who waited in run() would wait for himself");
 
+TEST(thread_pool, tells_the_number_of_its_own_threads) {
+  weft::thread_pool pool(3);
+  EXPECT_EQ(weft::query(pool.get_executor(), execution::occupancy), 3u);
+  EXPECT_EQ(weft::query(weft::require(pool.get_executor(), execution::blocking.never),
+                        execution::occupancy),
+            3u);
+  static_assert(!weft::can_query_v<weft::io_context::executor_type, execution::occupancy_t>);
+}
+
 TEST(thread_pool, with_blocking_always_execute_returns_when_the_function_has_run) {
   weft::thread_pool pool(2);
   auto ex = weft::require(pool.get_executor(), execution::blocking.always);
