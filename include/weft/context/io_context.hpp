@@ -61,6 +61,7 @@ class WEFT_API io_context : public execution_context {
   using executor_type = basic_executor_type<std::allocator<void>, 0>;
   using count_type = std::size_t;
   class strand;
+  class service;
 
   io_context();
   /// 1: one thread will be in `run()`. It stays safe to use from others.
@@ -164,5 +165,21 @@ class WEFT_API io_context : public execution_context {
 
   detail::scheduler& scheduler_;
 };
+
+/// The base of services that only an io_context can have. Their constructor takes an `io_context&`.
+class io_context::service : public execution_context::service {
+ public:
+  /// The context that owns the service.
+  io_context& get_io_context() noexcept { return static_cast<io_context&>(context()); }
+
+ protected:
+  explicit service(io_context& owner) noexcept : execution_context::service(owner) {}
+};
+
+/// As use_service(execution_context&), for services whose constructor takes an `io_context&` too.
+template <class Service>
+Service& use_service(io_context& context) {
+  return detail::service_access::use<Service>(context);
+}
 
 }  // namespace WEFT_NAMESPACE

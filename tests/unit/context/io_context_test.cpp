@@ -313,4 +313,23 @@ TEST(io_context, an_unknown_backend_in_the_environment_is_an_error) {
   EXPECT_NO_THROW(weft::io_context());
 }
 
+class counter : public weft::io_context::service {
+ public:
+  static weft::execution_context::id id;
+  explicit counter(weft::io_context& owner) : weft::io_context::service(owner) {}
+  weft::io_context& owner() { return get_io_context(); }
+
+ private:
+  void shutdown() override {}
+};
+
+weft::execution_context::id counter::id;
+
+TEST_P(io_context_on, a_service_of_io_contexts_alone_knows_its_own_as_one) {
+  auto& made = weft::use_service<counter>(context);
+  EXPECT_EQ(&made.owner(), &context);
+  EXPECT_EQ(&weft::use_service<counter>(context), &made);
+  EXPECT_TRUE(weft::has_service<counter>(context));
+}
+
 }  // namespace
