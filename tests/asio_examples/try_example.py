@@ -13,9 +13,6 @@ import sys
 
 import runs
 
-# Where an example asks Asio's feature macros whether the platform has something, it has.
-FEATURES = ["-DASIO_HAS_LOCAL_SOCKETS", "-DASIO_HAS_POSIX_STREAM_DESCRIPTOR", "-DASIO_HAS_FILE"]
-
 
 def copy_renamed(source, work, namespace):
     """Copies the example's folder with `asio` replaced. Returns the program's sources: the one given
@@ -29,6 +26,7 @@ def copy_renamed(source, work, namespace):
             continue
         text = path.read_text(errors="replace")
         text = re.sub(r"\basio\b", namespace, text)
+        text = re.sub(r"\bASIO_(?=[A-Z])", namespace.upper() + "_", text)
         for old, new in substitutions:
             text = text.replace(old, new)
         (work / path.name).write_text(text)
@@ -51,7 +49,6 @@ def main():
     program = arguments.work / "program"
     command = [word for word in arguments.compiler.split(";") if word]
     command += ["-std=c++20", "-O0", "-w"]
-    command += FEATURES if arguments.namespace == "weft" else []
     command += [f"-I{folder}" for folder in arguments.include]
     objects = []
     output = ""
