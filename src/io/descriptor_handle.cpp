@@ -93,7 +93,7 @@ error_code descriptor_handle::open(const char* path, int flags, unsigned permiss
 }
 
 error_code descriptor_handle::close() noexcept {
-  if ((flags() & native_by_library) == 0)
+  if ((flags() & native_borrowed) == 0)
     return io_handle::close();
   error_code ec;
   const int fd = release(ec);
@@ -103,7 +103,7 @@ error_code descriptor_handle::close() noexcept {
 int descriptor_handle::release(error_code& ec) noexcept {
   const unsigned notes = flags();
   const int fd = io_handle::release(ec);
-  if (fd >= 0 && (notes & native_by_library) != 0)
+  if (fd >= 0 && (notes & native_borrowed) != 0)
     set_non_blocking(fd, false);
   return fd;
 }
@@ -115,9 +115,15 @@ error_code descriptor_handle::cancel() noexcept {
 error_code descriptor_handle::non_blocking(bool mode) noexcept {
   if (!is_open())
     return error::bad_descriptor;
-  if (mode)
-    if (const error_code ec = make_non_blocking())
+  if (mode && this->mode() != transfer_mode::file && !native_non_blocking()) {
+    if (const error_code ec = set_non_blocking(native_handle(), true))
       return ec;
+    set_flag(native_for_user, true);
+  } else if (!mode && (flags() & native_flags) == native_for_user) {
+    if (const error_code ec = set_non_blocking(native_handle(), false))
+      return ec;
+    set_flag(native_for_user, false);
+  }
   set_flag(user_non_blocking, mode);
   return {};
 }
@@ -130,7 +136,7 @@ error_code descriptor_handle::native_non_blocking(bool mode) noexcept {
   if (const error_code ec = set_non_blocking(native_handle(), mode))
     return ec;
   set_flag(native_by_user, mode);
-  set_flag(native_by_library, false);
+  set_flag(native_borrowed, false);
   return {};
 }
 
@@ -146,7 +152,7 @@ error_code descriptor_handle::make_asynchronous(io_queue what) noexcept {
 }
 
 error_code descriptor_handle::make_non_blocking() noexcept {
-  if (mode() == transfer_mode::file || native_non_blocking())
+  if (mode() == transfer_mode::file || (flags() & (native_by_user | native_by_library)) != 0)
     return {};
   if (const error_code ec = set_non_blocking(native_handle(), true))
     return ec;

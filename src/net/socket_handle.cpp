@@ -51,7 +51,7 @@ error_code socket_handle::assign(int type, int fd) noexcept {
 int socket_handle::release(error_code& ec) noexcept {
   const unsigned notes = flags();
   const int fd = io_handle::release(ec);
-  if (fd >= 0 && (notes & native_by_library) != 0 && (notes & native_by_user) == 0)
+  if (fd >= 0 && (notes & native_borrowed) != 0 && (notes & native_by_user) == 0)
     ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
   return fd;
 }
@@ -141,9 +141,15 @@ error_code socket_handle::set_native(bool mode) const noexcept {
 error_code socket_handle::non_blocking(bool mode) noexcept {
   if (!is_open())
     return error::bad_descriptor;
-  if (mode)
-    if (const error_code ec = make_asynchronous())
+  if (mode && !native_non_blocking()) {
+    if (const error_code ec = set_native(true))
       return ec;
+    set_flag(native_for_user, true);
+  } else if (!mode && (flags() & native_flags) == native_for_user) {
+    if (const error_code ec = set_native(false))
+      return ec;
+    set_flag(native_for_user, false);
+  }
   set_flag(user_non_blocking, mode);
   return {};
 }
@@ -157,12 +163,12 @@ error_code socket_handle::native_non_blocking(bool mode) noexcept {
     return ec;
   set_flag(native_by_user, mode);
   if (!mode)
-    set_flag(native_by_library, false);
+    set_flag(native_borrowed, false);
   return {};
 }
 
 error_code socket_handle::make_asynchronous() noexcept {
-  if (native_non_blocking())
+  if ((flags() & (native_by_user | native_by_library)) != 0)
     return {};
   const error_code ec = set_native(true);
   if (!ec)

@@ -59,6 +59,13 @@ class basic_descriptor : public detail::handle_object<Executor>, public descript
   lowest_layer_type& lowest_layer() noexcept { return *this; }
   const lowest_layer_type& lowest_layer() const noexcept { return *this; }
 
+  /// Gives the descriptor back, as handle_object::release; -1 if there is none.
+  native_handle_type release() {
+    error_code ignored;
+    return base::release(ignored);
+  }
+  using base::release;
+
   /// ioctl(2). `command` has a request number `name()` and a pointer to its argument `data()`.
   template <class IoControlCommand>
   void io_control(IoControlCommand& command) {

@@ -39,9 +39,7 @@ class WEFT_API descriptor_handle : public io_handle {
 
   bool non_blocking() const noexcept { return (flags() & user_non_blocking) != 0; }
   error_code non_blocking(bool mode) noexcept;
-  bool native_non_blocking() const noexcept {
-    return (flags() & (native_by_user | native_by_library)) != 0;
-  }
+  bool native_non_blocking() const noexcept { return (flags() & native_flags) != 0; }
   error_code native_non_blocking(bool mode) noexcept;
   error_code io_control(unsigned long command, void* data) noexcept;
 
@@ -76,6 +74,9 @@ class WEFT_API descriptor_handle : public io_handle {
     always_ready = 8,
     not_readable = 16,  // open for writing only: io_uring would wait for ever
     not_writable = 32,
+    native_for_user = 64,  // O_NONBLOCK, for as long as user_non_blocking
+    native_borrowed = native_by_library | native_for_user,
+    native_flags = native_by_user | native_borrowed,
   };
 
   error_code make_non_blocking() noexcept;

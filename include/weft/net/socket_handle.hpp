@@ -51,9 +51,7 @@ class WEFT_API socket_handle : public io_handle {
 
   bool non_blocking() const noexcept { return (flags() & user_non_blocking) != 0; }
   error_code non_blocking(bool mode) noexcept;
-  bool native_non_blocking() const noexcept {
-    return (flags() & (native_by_user | native_by_library)) != 0;
-  }
+  bool native_non_blocking() const noexcept { return (flags() & native_flags) != 0; }
   error_code native_non_blocking(bool mode) noexcept;
   /// Lets connect and accept be performed asynchronously.
   error_code make_asynchronous() noexcept;
@@ -78,6 +76,9 @@ class WEFT_API socket_handle : public io_handle {
     native_by_library = 4,  // O_NONBLOCK, for asynchronous operations
     report_aborted = 8,
     zero_copy_enabled = 16,
+    native_for_user = 32,  // O_NONBLOCK, for as long as user_non_blocking
+    native_borrowed = native_by_library | native_for_user,
+    native_flags = native_by_user | native_borrowed,
   };
 
   error_code set_native(bool mode) const noexcept;

@@ -144,6 +144,25 @@ TEST_P(descriptor_test, non_blocking_calls_fail_with_would_block) {
   EXPECT_EQ(::fcntl(in.native_handle(), F_GETFL) & O_NONBLOCK, 0);
 }
 
+TEST_P(descriptor_test, non_blocking_ends_with_the_native_mode_that_it_brought) {
+  in.non_blocking(true);
+  in.non_blocking(false);
+  EXPECT_FALSE(in.native_non_blocking());
+  EXPECT_EQ(::fcntl(in.native_handle(), F_GETFL) & O_NONBLOCK, 0);
+  in.native_non_blocking(true);
+  in.non_blocking(true);
+  in.non_blocking(false);
+  EXPECT_TRUE(in.native_non_blocking()) << "the user's own";
+}
+
+TEST_P(descriptor_test, releasing_a_closed_one_gives_no_descriptor) {
+  descriptor closed(context);
+  EXPECT_EQ(closed.release(), -1);
+  error_code ec;
+  EXPECT_EQ(closed.release(ec), -1);
+  EXPECT_EQ(ec, weft::error::bad_descriptor);
+}
+
 TEST_P(descriptor_test, a_native_mode_of_the_user_s_leaves_synchronous_calls_blocking) {
   in.native_non_blocking(true);
   char c = 0;

@@ -131,6 +131,21 @@ TEST_P(stream_socket, synchronous_read_blocks_although_the_descriptor_does_not) 
   writer.join();
 }
 
+TEST_P(stream_socket, non_blocking_ends_with_the_native_mode_that_it_brought) {
+  auto [a, b] = tcp_pair();
+  const int before = ::fcntl(b.native_handle(), F_GETFL);
+  b.native_non_blocking(false);
+  b.non_blocking(true);
+  EXPECT_TRUE(b.native_non_blocking());
+  b.non_blocking(false);
+  EXPECT_FALSE(b.native_non_blocking());
+  EXPECT_EQ(::fcntl(b.native_handle(), F_GETFL), before & ~O_NONBLOCK);
+  b.native_non_blocking(true);
+  b.non_blocking(true);
+  b.non_blocking(false);
+  EXPECT_TRUE(b.native_non_blocking()) << "the user's own";
+}
+
 TEST_P(stream_socket, synchronous_calls_of_a_non_blocking_socket_fail_with_would_block) {
   auto [a, b] = tcp_pair();
   b.non_blocking(true);
