@@ -261,10 +261,10 @@ std::size_t scheduler::poll_one() {
   return run_single(wait::no, no_deadline);
 }
 std::size_t scheduler::run_one_until(clock::time_point deadline) {
-  return run_single(wait::yes, deadline);
+  return clock::now() < deadline ? run_single(wait::yes, deadline) : 0;
 }
 std::size_t scheduler::run_until(clock::time_point deadline) {
-  return run_all(wait::yes, deadline);
+  return clock::now() < deadline ? run_all(wait::yes, deadline) : 0;
 }
 
 // ---- what the templates see

@@ -109,6 +109,18 @@ TEST_P(io_context_on, run_for_returns_when_the_time_has_passed) {
   EXPECT_EQ(context.run_for(-1s), 0u);
 }
 
+TEST_P(io_context_on, run_until_a_time_that_has_passed_does_nothing) {
+  int ran = 0;
+  const auto past = std::chrono::steady_clock::now() - 1s;
+  EXPECT_EQ(context.run_until(past), 0u);
+  EXPECT_EQ(context.run_one_until(past), 0u);
+  EXPECT_FALSE(context.stopped()) << "it has not even looked whether there is work";
+  post(context, [&] { ++ran; });
+  EXPECT_EQ(context.run_until(past), 0u);
+  EXPECT_EQ(context.run(), 1u);
+  EXPECT_EQ(ran, 1);
+}
+
 TEST_P(io_context_on, stop_ends_run_and_keeps_what_is_queued) {
   int n = 0;
   post(context, [&] { context.stop(); });
