@@ -11,7 +11,8 @@ namespace WEFT_NAMESPACE {
 /// sockets can do, and the rules on order, cancellation and thread safety, stand at basic_socket.
 ///
 /// A sequence of buffers makes one record; up to 64 of them that are not empty are used. An empty
-/// record cannot be told from the end of the connection: receiving reports eof for both.
+/// record cannot be told from the end of the connection: receiving reports success and 0 bytes for
+/// both.
 ///
 /// Asynchronous calls copy the sequence, not the bytes: these, and the flags that `receive` writes,
 /// must stay valid until the handler is called. Completion: void(error_code, std::size_t bytes).
@@ -75,7 +76,7 @@ class basic_seq_packet_socket : public basic_socket<Protocol, Executor> {
 
   /// Receives a record: recvmsg(2). Returns its size in bytes, at most that of the buffers: the
   /// rest of a longer one is lost (MSG_TRUNC in `out_flags`). `out_flags`: what the system says of
-  /// the record, message_end_of_record for one. Fails with eof, connection_reset ...
+  /// the record, message_end_of_record for one. Fails with connection_reset ...
   template <detail::mutable_sequence MutableBufferSequence>
   std::size_t receive(const MutableBufferSequence& buffers, message_flags& out_flags) {
     return receive(buffers, 0, out_flags);
@@ -96,7 +97,7 @@ class basic_seq_packet_socket : public basic_socket<Protocol, Executor> {
     header.vectors = adapter.vectors();
     header.count = adapter.count();
     const std::size_t n =
-        this->handle().receive(header, in_flags, detail::receive_mode::record, ec);
+        this->handle().receive(header, in_flags, detail::receive_mode::datagram, ec);
     out_flags = ec ? 0 : header.flags;
     return n;
   }

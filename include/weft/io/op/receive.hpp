@@ -149,7 +149,7 @@ class receive_with_flags_operation : public receive_vectors_operation<Sequence, 
  public:
   receive_with_flags_operation(operation::function f, scheduler& owner, const Sequence& buffers,
                                int receive_flags, int& out_flags) noexcept
-      : base(f, owner, buffers, receive_flags, receive_mode::record), out_flags_(&out_flags) {}
+      : base(f, owner, buffers, receive_flags, receive_mode::datagram), out_flags_(&out_flags) {}
 
   std::tuple<error_code, std::size_t> take_results() noexcept {
     *out_flags_ = this->ec ? 0 : this->header.flags;
