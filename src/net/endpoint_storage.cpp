@@ -18,9 +18,8 @@ std::string ip_endpoint::to_string() const {
 }
 
 std::size_t local_endpoint::size() const noexcept {
-  // The NUL that ends a path in the file system counts; an abstract name has none.
-  const std::size_t terminator = path_length_ > 0 && !is_abstract() ? 1 : 0;
-  return os::sockaddr_un_path + path_length_ + terminator;
+  // The NUL that ends a path in the file system is there, but does not count.
+  return os::sockaddr_un_path + path_length_;
 }
 
 void local_endpoint::resize(std::size_t size) {

@@ -147,9 +147,9 @@ TEST(ip_endpoint, equal_endpoints_find_each_other_by_hash) {
 TEST(local_endpoint, path_round_trips_and_ends_with_a_nul) {
   const local::stream_protocol::endpoint e("/tmp/x");
   EXPECT_EQ(e.path(), "/tmp/x");
-  EXPECT_EQ(e.size(), offsetof(sockaddr_un, sun_path) + 7);
+  EXPECT_EQ(e.size(), offsetof(sockaddr_un, sun_path) + 6);
   sockaddr_un native{};
-  std::memcpy(&native, e.data(), e.size());
+  std::memcpy(&native, e.data(), e.size() + 1);
   EXPECT_EQ(native.sun_family, AF_UNIX);
   EXPECT_STREQ(native.sun_path, "/tmp/x");
   EXPECT_EQ(streamed(e), "/tmp/x");
