@@ -31,6 +31,8 @@ bool parse(int family, std::string_view text, unsigned char* bytes) noexcept {
 
 scope_id_type parse_scope(std::string_view text, error_code& ec) noexcept {
   scope_id_type id = 0;
+  if (text.empty())
+    return id;
   const auto [end, parse_error] = std::from_chars(text.data(), text.data() + text.size(), id);
   if (end == text.data() + text.size()) {
     if (parse_error != std::errc())
@@ -104,7 +106,7 @@ address_v6 make_address_v6(std::string_view text, error_code& ec) noexcept {
   ec.clear();
   const std::size_t percent = text.find('%');
   address_v6::bytes_type bytes;
-  if (!parse(AF_INET6, text.substr(0, percent), bytes.data()) || percent + 1 == text.size()) {
+  if (!parse(AF_INET6, text.substr(0, percent), bytes.data())) {
     ec = error::invalid_argument;
     return {};
   }

@@ -19,7 +19,7 @@ class resolver_base {
   static constexpr flags passive{2};
   /// The host is a numeric address: names are host_not_found, nothing is looked up.
   static constexpr flags numeric_host{4};
-  /// The service is a port number: names are service_not_found, nothing is looked up.
+  /// The service is a port number: names are host_not_found, nothing is looked up.
   static constexpr flags numeric_service{8};
   /// If IPv6 is asked for and the host has none, its IPv4 addresses are mapped into IPv6.
   static constexpr flags v4_mapped{16};

@@ -69,7 +69,8 @@ bool dns_lookup::prepare() {
   answer.host_name = request_.host;
   answer.service_name = request_.service;
   if (!find_port())
-    return refuse(error::service_not_found);
+    return has_flag(base::numeric_service) ? refuse(error::host_not_found)
+                                           : refuse(error::service_not_found);
 
   error_code ec;
   const ip::address numeric = ip::make_address(request_.host, ec);

@@ -120,7 +120,7 @@ TEST(resolve_now, numeric_flags_refuse_names) {
       weft::error::host_not_found);
   EXPECT_EQ(
       resolve_now(forward("127.0.0.1", "http", os::af_unspec, flag::numeric_service), nowhere()).ec,
-      weft::error::service_not_found);
+      weft::error::host_not_found);
 }
 
 TEST(resolve_now, empty_host_is_loopback_or_with_passive_any) {
