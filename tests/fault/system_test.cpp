@@ -170,26 +170,27 @@ TEST_P(system_fault, signals_interrupt_neither_synchronous_nor_asynchronous_oper
   EXPECT_EQ(got, text);
 }
 
-/// Raises the limit of descriptors, above the hard one where the process may; tells what it is.
+/// Raises the limit of descriptors to `wanted`, as far as the process may; tells what it is.
 std::size_t raise_descriptor_limit(std::size_t wanted) {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
-  if (limit.rlim_max < wanted) {
-    const rlimit raised{wanted, wanted};
-    if (::setrlimit(RLIMIT_NOFILE, &raised) == 0)
-      return wanted;
+  limit.rlim_cur = std::max<rlim_t>(wanted, limit.rlim_cur);
+  limit.rlim_max = std::max(limit.rlim_max, limit.rlim_cur);
+  if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
   }
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
   return limit.rlim_cur;
 }
 
-TEST_P(system_fault, twenty_thousand_descriptors_or_as_many_as_there_are_each_hear_their_byte) {
-  constexpr std::size_t spare = 200;
-  const std::size_t limit = raise_descriptor_limit(20000 + spare);
-  if (limit < 20000)
-    GTEST_SKIP() << "the hard limit of descriptors is " << limit << ", below 20000";
-  const std::size_t pairs = (std::min<std::size_t>(limit, 20000 + spare) - spare) / 2;
+TEST_P(system_fault, twenty_thousand_descriptors_each_hear_their_byte) {
+  constexpr std::size_t pairs = 20000 / 2, spare = 200;
+  const std::size_t limit = raise_descriptor_limit(2 * pairs + spare);
+  // Where all is to be tested, as in CI, a limit that cannot be raised is a failure.
+  if (limit < 2 * pairs + spare && !std::getenv("WEFT_REQUIRE_URING"))
+    GTEST_SKIP() << "the limit of descriptors is " << limit << " and cannot be raised";
+  ASSERT_GE(limit, 2 * pairs + spare);
   std::vector<socket_type> sockets;
   std::vector<char> bytes(pairs);
   std::size_t done = 0;
