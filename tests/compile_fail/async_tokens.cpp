@@ -108,7 +108,7 @@ int main() {
   // bad 10: conver
   std::future<int> wrong = timer.async_wait(weft::use_future);
 #elif WEFT_BAD == 11
-  // bad 11: the function of use_future must accept the results of the operation
+  // bad 11: (completion_token_for|completion_handler_for|token_or_handler_for)<
   timer.async_wait(weft::use_future([](std::string) { return 1; }));
 #elif WEFT_BAD == 12
   // bad 12: deleted

@@ -45,6 +45,11 @@ struct adding_adapter {
       : std::conditional<Place == added_place::before, signature_parameters<Values..., Args...>,
                          signature_parameters<Args..., Values...>> {};
 
+  template <class Token>
+  static adding_adapter of(Token&& token) {
+    return {std::forward<Token>(token).values_};
+  }
+
   template <class Handler>
   auto operator()(Handler&& handler) && {
     return adding_handler<Place, std::decay_t<Handler>, Values...>(std::forward<Handler>(handler),
@@ -52,18 +57,6 @@ struct adding_adapter {
   }
 
   std::tuple<Values...> values;
-};
-
-/// The async_result of a token with `token_` and `values_`.
-template <class Adapter, class... Signatures>
-struct adding_result {
-  template <class Initiation, class Token, class... Args>
-  static auto initiate(Initiation&& initiation, Token&& token, Args&&... args) {
-    return initiate_adapted(
-        signature_list<map_signature_t<Adapter::template parameters, Signatures>...>(),
-        std::forward<Initiation>(initiation), Adapter{std::forward<Token>(token).values_},
-        std::forward<Token>(token).token_, std::forward<Args>(args)...);
-  }
 };
 
 }  // namespace WEFT_NAMESPACE::detail

@@ -33,7 +33,7 @@ template <class CompletionToken, class... Values>
 
 template <class CompletionToken, class... Values, class... Signatures>
 class async_result<append_t<CompletionToken, Values...>, Signatures...>
-    : public detail::adding_result<detail::adding_adapter<detail::added_place::after, Values...>,
-                                   Signatures...> {};
+    : public detail::adapting_result<detail::adding_adapter<detail::added_place::after, Values...>,
+                                     Signatures...> {};
 
 }  // namespace WEFT_NAMESPACE

@@ -77,6 +77,11 @@ struct as_tuple_adapter {
     using type = signature_parameters<std::tuple<std::decay_t<Args>...>>;
   };
 
+  template <class Token>
+  static as_tuple_adapter of(Token&&) {
+    return {};
+  }
+
   template <class Handler>
   auto operator()(Handler&& handler) && {
     return as_tuple_handler<std::decay_t<Handler>>(std::in_place, std::forward<Handler>(handler));
@@ -86,16 +91,7 @@ struct as_tuple_adapter {
 }  // namespace detail
 
 template <class CompletionToken, class... Signatures>
-class async_result<as_tuple_t<CompletionToken>, Signatures...> {
- public:
-  template <class Initiation, class Token, class... Args>
-  static auto initiate(Initiation&& initiation, Token&& token, Args&&... args) {
-    return detail::initiate_adapted(
-        detail::signature_list<
-            detail::map_signature_t<detail::as_tuple_adapter::parameters, Signatures>...>(),
-        std::forward<Initiation>(initiation), detail::as_tuple_adapter(),
-        std::forward<Token>(token).token_, std::forward<Args>(args)...);
-  }
-};
+class async_result<as_tuple_t<CompletionToken>, Signatures...>
+    : public detail::adapting_result<detail::as_tuple_adapter, Signatures...> {};
 
 }  // namespace WEFT_NAMESPACE

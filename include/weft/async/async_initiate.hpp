@@ -137,7 +137,8 @@ template <class CompletionToken, completion_signature... Signatures, class Initi
           class... Args>
   requires detail::legacy_token<CompletionToken, Signatures...>
 auto async_initiate(Initiation&& initiation, std::type_identity_t<CompletionToken>& token,
-                    Args&&... args) {
+                    Args&&... args)
+    -> decltype(std::declval<detail::async_result_for<CompletionToken, Signatures...>&>().get()) {
   async_completion<CompletionToken, Signatures...> completion(token);
   std::forward<Initiation>(initiation)(std::move(completion.completion_handler),
                                        std::forward<Args>(args)...);

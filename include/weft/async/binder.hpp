@@ -124,24 +124,29 @@ struct binder_adapter {
   [[no_unique_address]] Value value;
 };
 
+/// The target of a binder passed as `Token`, with its value category.
+template <class Token>
+constexpr decltype(auto) binder_target(std::remove_reference_t<Token>& token) noexcept {
+  if constexpr (std::is_lvalue_reference_v<Token>)
+    return token.get();
+  else
+    return std::move(token.get());
+}
+
 /// The async_result of a binder: starts the operation with the target token.
 template <template <class, class> class Binder, class Value, class... Signatures>
 struct binder_result {
   template <class Initiation, class Token, class... Args>
-  static auto initiate(Initiation&& initiation, Token&& token, Args&&... args) {
-    binder_adapter<Binder, Value> adapter{token.value()};
-    return detail::initiate_adapted(
-        signature_list<Signatures...>(), std::forward<Initiation>(initiation), std::move(adapter),
-        target(std::forward<Token>(token)), std::forward<Args>(args)...);
-  }
-
- private:
-  template <class Token>
-  static decltype(auto) target(Token&& token) {
-    if constexpr (std::is_lvalue_reference_v<Token>)
-      return token.get();
-    else
-      return std::move(token.get());
+  static auto initiate(Initiation&& initiation, Token&& token, Args&&... args)
+      -> decltype(detail::initiate_adapted(signature_list<Signatures...>(),
+                                           std::forward<Initiation>(initiation),
+                                           std::declval<binder_adapter<Binder, Value>>(),
+                                           binder_target<Token>(token),
+                                           std::forward<Args>(args)...)) {
+    return detail::initiate_adapted(signature_list<Signatures...>(),
+                                    std::forward<Initiation>(initiation),
+                                    binder_adapter<Binder, Value>{token.value()},
+                                    binder_target<Token>(token), std::forward<Args>(args)...);
   }
 };
 

@@ -52,6 +52,14 @@ class consign_handler : public handler_wrapper<Handler> {
 
 template <class... Values>
 struct consign_adapter {
+  template <class... Args>
+  using parameters = std::type_identity<signature_parameters<Args...>>;
+
+  template <class Token>
+  static consign_adapter of(Token&& token) {
+    return {std::forward<Token>(token).values_};
+  }
+
   template <class Handler>
   auto operator()(Handler&& handler) && {
     return consign_handler<std::decay_t<Handler>, Values...>(std::forward<Handler>(handler),
@@ -64,15 +72,7 @@ struct consign_adapter {
 }  // namespace detail
 
 template <class CompletionToken, class... Values, class... Signatures>
-class async_result<consign_t<CompletionToken, Values...>, Signatures...> {
- public:
-  template <class Initiation, class Token, class... Args>
-  static auto initiate(Initiation&& initiation, Token&& token, Args&&... args) {
-    return detail::initiate_adapted(
-        detail::signature_list<Signatures...>(), std::forward<Initiation>(initiation),
-        detail::consign_adapter<Values...>{std::forward<Token>(token).values_},
-        std::forward<Token>(token).token_, std::forward<Args>(args)...);
-  }
-};
+class async_result<consign_t<CompletionToken, Values...>, Signatures...>
+    : public detail::adapting_result<detail::consign_adapter<Values...>, Signatures...> {};
 
 }  // namespace WEFT_NAMESPACE

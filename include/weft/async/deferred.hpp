@@ -219,20 +219,25 @@ class deferred_sequence {
   using signatures =
       typename detail::sequence_signatures<Tail, detail::operation_signatures_t<Head>>::type;
 
+  template <class Token>
+  using started_t = decltype(detail::initiate_with<Token>(
+      signatures(), detail::initiate_deferred_sequence(), std::declval<Token>(),
+      std::declval<Head>(), std::declval<Tail>()));
+
  public:
   template <class H, class T>
   constexpr explicit deferred_sequence(deferred_init_tag, H&& head, T&& tail)
       : head_(std::forward<H>(head)), tail_(std::forward<T>(tail)) {}
 
   template <class CompletionToken>
-  auto operator()(CompletionToken&& token) && {
+  auto operator()(CompletionToken&& token) && -> started_t<CompletionToken> {
     return detail::initiate_with<CompletionToken>(
         signatures(), detail::initiate_deferred_sequence(), std::forward<CompletionToken>(token),
         std::move(head_), std::move(tail_));
   }
 
   template <class CompletionToken>
-  auto operator()(CompletionToken&& token) const& {
+  auto operator()(CompletionToken&& token) const& -> started_t<CompletionToken> {
     return deferred_sequence(*this)(std::forward<CompletionToken>(token));
   }
 
@@ -383,6 +388,7 @@ template <class Function, class... Signatures>
 class async_result<deferred_function<Function>, Signatures...> {
  public:
   template <class Initiation, class Token, class... InitArgs>
+    requires(detail::is_callable_with<Function, detail::plain_signature_t<Signatures>> && ...)
   static auto initiate(Initiation&& initiation, Token&& token, InitArgs&&... args) {
     auto head = async_result<deferred_t, Signatures...>::initiate(
         std::forward<Initiation>(initiation), deferred, std::forward<InitArgs>(args)...);

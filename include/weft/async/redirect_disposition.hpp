@@ -107,6 +107,11 @@ struct redirect_disposition_adapter {
     using type = signature_parameters<Args...>;
   };
 
+  template <class Token>
+  static redirect_disposition_adapter of(Token&& token) {
+    return {token.d_};
+  }
+
   template <class Handler>
   auto operator()(Handler&& handler) && {
     return redirect_disposition_handler<std::decay_t<Handler>, Disposition>(
@@ -119,18 +124,8 @@ struct redirect_disposition_adapter {
 }  // namespace detail
 
 template <class CompletionToken, class Disposition, class... Signatures>
-class async_result<redirect_disposition_t<CompletionToken, Disposition>, Signatures...> {
-  using adapter = detail::redirect_disposition_adapter<Disposition>;
-
- public:
-  template <class Initiation, class Token, class... Args>
-  static auto initiate(Initiation&& initiation, Token&& token, Args&&... args) {
-    return detail::initiate_adapted(
-        detail::signature_list<
-            detail::map_signature_t<adapter::template parameters, Signatures>...>(),
-        std::forward<Initiation>(initiation), adapter{token.d_}, std::forward<Token>(token).token_,
-        std::forward<Args>(args)...);
-  }
-};
+class async_result<redirect_disposition_t<CompletionToken, Disposition>, Signatures...>
+    : public detail::adapting_result<detail::redirect_disposition_adapter<Disposition>,
+                                     Signatures...> {};
 
 }  // namespace WEFT_NAMESPACE

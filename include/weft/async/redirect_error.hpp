@@ -91,6 +91,11 @@ struct redirect_error_adapter {
     using type = signature_parameters<Args...>;
   };
 
+  template <class Token>
+  static redirect_error_adapter of(Token&& token) {
+    return {token.ec_};
+  }
+
   template <class Handler>
   auto operator()(Handler&& handler) && {
     return redirect_error_handler<std::decay_t<Handler>>(std::forward<Handler>(handler), ec);
@@ -102,16 +107,7 @@ struct redirect_error_adapter {
 }  // namespace detail
 
 template <class CompletionToken, class... Signatures>
-class async_result<redirect_error_t<CompletionToken>, Signatures...> {
- public:
-  template <class Initiation, class Token, class... Args>
-  static auto initiate(Initiation&& initiation, Token&& token, Args&&... args) {
-    return detail::initiate_adapted(
-        detail::signature_list<
-            detail::map_signature_t<detail::redirect_error_adapter::parameters, Signatures>...>(),
-        std::forward<Initiation>(initiation), detail::redirect_error_adapter{token.ec_},
-        std::forward<Token>(token).token_, std::forward<Args>(args)...);
-  }
-};
+class async_result<redirect_error_t<CompletionToken>, Signatures...>
+    : public detail::adapting_result<detail::redirect_error_adapter, Signatures...> {};
 
 }  // namespace WEFT_NAMESPACE

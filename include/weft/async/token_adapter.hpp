@@ -45,12 +45,34 @@ class adapted_initiation {
 /// is wrapped by `adapter`.
 template <class... Signatures, class Initiation, class Adapter, class Token, class... Args>
 auto initiate_adapted(signature_list<Signatures...>, Initiation&& initiation, Adapter adapter,
-                      Token&& token, Args&&... args) {
+                      Token&& token, Args&&... args)
+    -> decltype(async_initiate<Token, Signatures...>(
+        std::declval<adapted_initiation<std::decay_t<Initiation>, Adapter>>(), token,
+        std::forward<Args>(args)...)) {
   return async_initiate<Token, Signatures...>(
       adapted_initiation<std::decay_t<Initiation>, Adapter>(std::forward<Initiation>(initiation),
                                                             std::move(adapter)),
       token, std::forward<Args>(args)...);
 }
+
+/// The async_result of a token that holds another one as `token_`: starts the operation with that.
+/// `Adapter::of(token)` wraps its handler, and `Adapter::parameters` maps the signatures.
+template <class Adapter, class... Signatures>
+struct adapting_result {
+  // The result is named, not deduced: a token that does not accept a signature is then no error but
+  // no completion_token_for it.
+  template <class Initiation, class Token, class... Args>
+  static auto initiate(Initiation&& initiation, Token&& token, Args&&... args)
+      -> decltype(initiate_adapted(
+          signature_list<map_signature_t<Adapter::template parameters, Signatures>...>(),
+          std::forward<Initiation>(initiation), std::declval<Adapter>(),
+          std::forward<Token>(token).token_, std::forward<Args>(args)...)) {
+    return initiate_adapted(
+        signature_list<map_signature_t<Adapter::template parameters, Signatures>...>(),
+        std::forward<Initiation>(initiation), Adapter::of(std::forward<Token>(token)),
+        std::forward<Token>(token).token_, std::forward<Args>(args)...);
+  }
+};
 
 /// A handler that wraps another one, with the same associations.
 template <class Handler>
@@ -81,9 +103,15 @@ namespace WEFT_NAMESPACE {
 
 template <detail::partial_token Partial, class... Signatures>
 class async_result<Partial, Signatures...> {
+  template <class Token, class Initiation>
+  using adapted_t = std::invoke_result_t<Token, detail::initiation_token_t<Initiation>>;
+
  public:
   template <class Initiation, class Token, class... Args>
-  static auto initiate(Initiation&& initiation, Token&& partial, Args&&... args) {
+  static auto initiate(Initiation&& initiation, Token&& partial, Args&&... args)
+      -> decltype(async_initiate<adapted_t<Token, Initiation>, Signatures...>(
+          std::forward<Initiation>(initiation), std::declval<adapted_t<Token, Initiation>&>(),
+          std::forward<Args>(args)...)) {
     auto token = std::forward<Token>(partial)(detail::initiation_token_t<Initiation>());
     return async_initiate<decltype(token), Signatures...>(std::forward<Initiation>(initiation),
                                                           token, std::forward<Args>(args)...);

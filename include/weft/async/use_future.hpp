@@ -148,11 +148,8 @@ class packaged_handler : public future_handler_base<Allocator> {
 template <class Function, class Parameters>
 struct packaged_result;
 template <class Function, class... Args>
-struct packaged_result<Function, signature_parameters<Args...>> {
-  static_assert(std::is_invocable_v<Function, Args...>,
-                "the function of use_future must accept the results of the operation");
-  using type = std::invoke_result_t<Function, Args...>;
-};
+struct packaged_result<Function, signature_parameters<Args...>>
+    : std::invoke_result<Function, Args...> {};
 
 template <class Signature>
 using parameters_of = typename plain_signature<Signature>::parameters;
@@ -228,13 +225,13 @@ class async_result<use_future_t<Allocator>, Signature> {
   }
 };
 
-// use_future can be called, as handlers are: it would be taken for one.
+// It does not serve operations with several signatures. It can be called, as handlers are, and the
+// primary template would take it for one.
 template <class Allocator, class First, class Second, class... More>
-class async_result<use_future_t<Allocator>, First, Second, More...> {
-  static_assert(sizeof(Allocator) == 0, "use_future serves operations of one completion signature");
-};
+class async_result<use_future_t<Allocator>, First, Second, More...> {};
 
 template <class Function, class Allocator, class Signature>
+  requires detail::is_callable_with<Function, detail::plain_signature_t<Signature>>
 class async_result<packaged_token<Function, Allocator>, Signature> {
   using result = typename detail::packaged_result<Function, detail::parameters_of<Signature>>::type;
 

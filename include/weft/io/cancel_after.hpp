@@ -167,31 +167,16 @@ cancel_after(basic_waitable_timer<Clock, WaitTraits, Executor>& timer,
 }
 
 template <class CompletionToken, class Clock, class WaitTraits, class... Signatures>
-class async_result<cancel_after_t<CompletionToken, Clock, WaitTraits>, Signatures...> {
- public:
-  template <class Initiation, class Token, class... Args>
-  static auto initiate(Initiation&& initiation, Token&& token, Args&&... args) {
-    using time = detail::relative_deadline<Clock>;
-    return detail::initiate_timed<Signatures...>(
-        std::forward<Initiation>(initiation),
-        detail::own_deadline<time, Clock, WaitTraits>{time{token.timeout_}, token.cancel_type_},
-        std::forward<Token>(token).token_, std::forward<Args>(args)...);
-  }
-};
+class async_result<cancel_after_t<CompletionToken, Clock, WaitTraits>, Signatures...>
+    : public detail::timed_result<
+          detail::own_deadline<detail::relative_deadline<Clock>, Clock, WaitTraits>,
+          Signatures...> {};
 
 template <class CompletionToken, class Clock, class WaitTraits, class Executor, class... Signatures>
-class async_result<cancel_after_timer<CompletionToken, Clock, WaitTraits, Executor>,
-                   Signatures...> {
- public:
-  template <class Initiation, class Token, class... Args>
-  static auto initiate(Initiation&& initiation, Token&& token, Args&&... args) {
-    using time = detail::relative_deadline<Clock>;
-    using timer = basic_waitable_timer<Clock, WaitTraits, Executor>;
-    return detail::initiate_timed<Signatures...>(
-        std::forward<Initiation>(initiation),
-        detail::timer_deadline<time, timer>{token.timer_, time{token.timeout_}, token.cancel_type_},
-        std::forward<Token>(token).token_, std::forward<Args>(args)...);
-  }
-};
+class async_result<cancel_after_timer<CompletionToken, Clock, WaitTraits, Executor>, Signatures...>
+    : public detail::timed_result<
+          detail::timer_deadline<detail::relative_deadline<Clock>,
+                                 basic_waitable_timer<Clock, WaitTraits, Executor>>,
+          Signatures...> {};
 
 }  // namespace WEFT_NAMESPACE

@@ -170,6 +170,11 @@ class timed_initiation {
 template <class Clock>
 struct relative_deadline {
   typename Clock::duration timeout;
+
+  template <class Token>
+  static relative_deadline of(const Token& token) {
+    return {token.timeout_};
+  }
   typename Clock::time_point expiry() const noexcept {
     return saturated_add(clock_now<Clock>(), timeout);
   }
@@ -178,6 +183,11 @@ struct relative_deadline {
 template <class Clock>
 struct absolute_deadline {
   typename Clock::time_point time;
+
+  template <class Token>
+  static absolute_deadline of(const Token& token) {
+    return {token.expiry_};
+  }
   typename Clock::time_point expiry() const noexcept { return time; }
 };
 
@@ -198,6 +208,10 @@ struct own_deadline {
   Time time;
   cancellation_type type;
 
+  template <class Token>
+  static own_deadline of(const Token& token) {
+    return {Time::of(token), token.cancel_type_};
+  }
   template <class Executor>
   timeout::pointer start(const Executor& executor) const {
     using clock_access = timer_clock_of<Clock, WaitTraits>;
@@ -213,6 +227,10 @@ struct timer_deadline {
   Time time;
   cancellation_type type;
 
+  template <class Token>
+  static timer_deadline of(const Token& token) {
+    return {token.timer_, Time::of(token), token.cancel_type_};
+  }
   template <class Executor>
   timeout::pointer start(const Executor&) const {
     timer->expires_at(time.expiry());
@@ -220,12 +238,20 @@ struct timer_deadline {
   }
 };
 
-template <class... Signatures, class Initiation, class Deadline, class Token, class... Args>
-auto initiate_timed(Initiation&& initiation, const Deadline& deadline, Token&& token,
-                    Args&&... args) {
-  return async_initiate<Token, Signatures...>(timed_initiation<std::decay_t<Initiation>, Deadline>(
-                                                  std::forward<Initiation>(initiation), deadline),
-                                              token, std::forward<Args>(args)...);
-}
+/// The async_result of cancel_after and cancel_at: starts the operation with the token they hold.
+template <class Deadline, class... Signatures>
+struct timed_result {
+  template <class Initiation, class Token, class... Args>
+  static auto initiate(Initiation&& initiation, Token&& token, Args&&... args)
+      -> decltype(initiate_with(
+          signature_list<Signatures...>(),
+          std::declval<timed_initiation<std::decay_t<Initiation>, Deadline>>(),
+          std::forward<Token>(token).token_, std::forward<Args>(args)...)) {
+    return initiate_with(signature_list<Signatures...>(),
+                         timed_initiation<std::decay_t<Initiation>, Deadline>(
+                             std::forward<Initiation>(initiation), Deadline::of(token)),
+                         std::forward<Token>(token).token_, std::forward<Args>(args)...);
+  }
+};
 
 }  // namespace WEFT_NAMESPACE::detail

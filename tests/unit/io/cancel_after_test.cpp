@@ -39,6 +39,24 @@ using weft_test::manual_timer;
 const weft::error_code success;
 const weft::error_code aborted = weft::error::operation_aborted;
 
+// A timeout accepts the signatures that its target accepts.
+struct on_wait {
+  void operator()(weft::error_code) {}
+};
+template <class Token>
+constexpr bool tells_apart = weft::completion_token_for<Token, void(weft::error_code)> &&
+                             weft::completion_token_for<const Token&, void(weft::error_code)> &&
+                             !weft::completion_token_for<Token, void(weft::error_code, int)> &&
+                             !weft::completion_token_for<const Token&, void(int, int)>;
+static_assert(tells_apart<decltype(cancel_after(1s, on_wait()))>);
+static_assert(tells_apart<decltype(cancel_after(std::declval<manual_timer&>(), 1s, on_wait()))>);
+static_assert(tells_apart<decltype(cancel_at(manual_clock::time_point(), on_wait()))>);
+static_assert(tells_apart<decltype(cancel_at(std::declval<manual_timer&>(),
+                                             manual_clock::time_point(), on_wait()))>);
+static_assert(tells_apart<decltype(cancel_after(1s, weft::bind_executor(weft::system_executor(),
+                                                                        on_wait())))>);
+static_assert(weft::completion_token_for<decltype(cancel_after(1s)), void(int, int)>);
+
 /// An operation that lasts until the test ends it, and notes the requests it gets.
 class held_operation {
  public:

@@ -11,6 +11,9 @@
 #include <thread>
 #include <vector>
 
+#include <weft/async/bind_executor.hpp>
+#include <weft/context/strand.hpp>
+#include <weft/io/cancel_after.hpp>
 #include <weft/net/generic_protocol.hpp>
 
 #include "unit/net/socket_fixture.hpp"
@@ -37,6 +40,27 @@ TEST_P(acceptor, accepts_into_a_socket_of_the_callers) {
   client.write_some(buffer("x", 1));
   char c = 0;
   EXPECT_EQ(peer.read_some(buffer(&c, 1)), 1u);
+}
+
+TEST_P(acceptor, hands_an_adapted_handler_to_the_overload_that_it_fits) {
+  tcp::acceptor a(context, loopback());
+  tcp::socket peer(context), first(context), second(context);
+  error_code into_peer = weft::error::fault, anew = weft::error::fault;
+  tcp::endpoint from;
+  a.async_accept(peer, weft::bind_executor(weft::make_strand(context),
+                                           [&](error_code ec) { into_peer = ec; }));
+  a.async_accept(weft::cancel_after(std::chrono::hours(1), [&](error_code ec, tcp::socket s) {
+    anew = ec;
+    if (!ec)
+      from = s.remote_endpoint();
+  }));
+  first.connect(a.local_endpoint());
+  second.connect(a.local_endpoint());
+  run();
+  EXPECT_FALSE(into_peer);
+  EXPECT_FALSE(anew);
+  EXPECT_EQ(peer.remote_endpoint(), first.local_endpoint());
+  EXPECT_EQ(from, second.local_endpoint());
 }
 
 TEST_P(acceptor, makes_new_sockets) {
