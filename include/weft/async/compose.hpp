@@ -79,6 +79,16 @@ class bound_completion {
 template <class Operation, class... Signatures>
 class composed_completion;
 
+/// Without signatures, one that takes any results.
+template <class Operation>
+class composed_completion<Operation> {
+ public:
+  template <class... Args>
+  void complete(Args... args) {
+    static_cast<Operation*>(this)->template finish<Args...>(std::move(args)...);
+  }
+};
+
 template <class Operation, class R, class... Args>
 class composed_completion<Operation, R(Args...)> {
  public:
@@ -268,6 +278,8 @@ class initiate_composed {
 /// `self` has the final handler's associated executor, allocator and immediate executor, and
 ///   `get_io_executor()`, `get_executor()`, `get_allocator()`, `get_cancellation_slot()`,
 ///   `get_cancellation_state()`, `reset_cancellation_state(...)`, `cancelled()`, `complete(...)`.
+/// `complete` takes the results of one of `Signatures`; if these are left out, copies of any values
+///   that the handler can be called with.
 /// Work is kept outstanding, until it completes, on the executors of `io_objects_or_executors` and
 /// on the handler's. Without any of them a completion inside the initiating function cannot be
 /// posted anywhere, and calls the handler inline if that has no executor of its own.

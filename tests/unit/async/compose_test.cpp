@@ -3,12 +3,15 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <weft/async/as_tuple.hpp>
 #include <weft/async/bind_allocator.hpp>
 #include <weft/async/bind_cancellation_slot.hpp>
 #include <weft/async/bind_executor.hpp>
@@ -177,6 +180,66 @@ TEST(composed, is_an_initiation_with_arguments_and_several_signatures) {
   std::move(later)(handler{&results});
   ctx.run();
   EXPECT_EQ(results, (std::vector{1, -2}));
+}
+
+/// Completes, after a turn through the context, with an error and its argument.
+struct echo_implementation {
+  manual_context* ctx;
+  bool first = true;
+
+  template <class Self>
+  void operator()(Self& self, error_code ec, std::size_t times) {
+    if (std::exchange(first, false))
+      weft::post(*ctx,
+                 [self = std::move(self), times]() mutable { self(weft::error::eof, times); });
+    else
+      self.complete(ec, times);
+  }
+};
+
+template <weft::completion_token_for<void(error_code, std::size_t)> Token>
+auto async_echo(manual_context& ctx, Token&& token) {
+  return weft::async_initiate<Token, void(error_code, std::size_t)>(
+      weft::composed(echo_implementation{&ctx}, ctx), token, error_code(), 3);
+}
+
+TEST(composed, takes_the_signatures_of_async_initiate_if_it_has_none) {
+  manual_context ctx;
+  error_code ec;
+  std::size_t n = 0;
+  async_echo(ctx, [&](error_code e, std::size_t k) {
+    ec = e;
+    n = k;
+  });
+  EXPECT_EQ(n, 0u);
+  ctx.run();
+  EXPECT_EQ(ec, weft::error::eof);
+  EXPECT_EQ(n, 3u);
+
+  auto future = async_echo(ctx, weft::as_tuple(weft::use_future));
+  ctx.run();
+  EXPECT_EQ(future.get(), std::tuple(error_code(weft::error::eof), std::size_t(3)));
+
+  async_echo(ctx, weft::deferred)([&](error_code, std::size_t k) { n = k + 1; });
+  ctx.run();
+  EXPECT_EQ(n, 4u);
+}
+
+TEST(composed, without_signatures_keeps_copies_of_results_for_later) {
+  manual_context ctx;
+  std::string text;
+  weft::async_initiate<const weft::deferred_t&, void(std::string)>(
+      weft::composed(
+          [](auto& self) {
+            std::string local(100, 'x');
+            self.complete(local);
+            local.assign(100, 'y');
+          },
+          ctx),
+      weft::deferred)([&](std::string s) { text = std::move(s); });
+  EXPECT_EQ(text, "");
+  ctx.run();
+  EXPECT_EQ(text, std::string(100, 'x'));
 }
 
 TEST(async_compose, without_objects_completes_inline_where_nothing_can_be_posted) {
