@@ -43,14 +43,15 @@ class function_operation final : public operation {
   Function function_;
 };
 
-/// `f` as an operation for a queue; an operation_function is unwrapped.
+/// `f` as an operation for a queue; an operation_function is unwrapped, unless a copy of it has
+/// been called already.
 template <class Function, class Allocator>
 operation* make_function_operation(Function&& f, const Allocator& allocator) {
   if constexpr (std::is_same_v<Function, operation_function>)
-    return f.release();
-  else
-    return function_operation<std::decay_t<Function>, Allocator>::create(std::forward<Function>(f),
-                                                                         allocator);
+    if (operation* op = f.release())
+      return op;
+  return function_operation<std::decay_t<Function>, Allocator>::create(std::forward<Function>(f),
+                                                                       allocator);
 }
 
 }  // namespace WEFT_NAMESPACE::detail

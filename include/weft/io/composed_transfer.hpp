@@ -17,6 +17,7 @@ namespace WEFT_NAMESPACE::detail {
 class moved_flag {
  public:
   moved_flag() = default;
+  moved_flag(const moved_flag&) noexcept {}
   moved_flag(moved_flag&& other) noexcept : moved_(std::exchange(other.moved_, true)) {}
   moved_flag& operator=(moved_flag&&) = delete;
   explicit operator bool() const noexcept { return moved_; }
