@@ -47,7 +47,8 @@ class basic_seq_packet_socket : public basic_socket<Protocol, Executor> {
   ~basic_seq_packet_socket() = default;
 
   /// Sends a record: sendmsg(2). Returns the number of bytes sent. `flags` may hold
-  /// message_end_of_record where the protocol knows it.
+  /// message_end_of_record where the protocol knows it. Fails with message_size, broken_pipe,
+  /// not_connected ...
   template <detail::const_sequence ConstBufferSequence>
   std::size_t send(const ConstBufferSequence& buffers, message_flags flags) {
     error_code ec;
@@ -65,6 +66,9 @@ class basic_seq_packet_socket : public basic_socket<Protocol, Executor> {
   }
 
   /// The same, asynchronously.
+  /// Completion: void(error_code, std::size_t bytes).
+  /// Errors: as above; operation_aborted.
+  /// Cancellation: terminal, partial and total; a record that was sent is reported with success.
   template <detail::const_sequence ConstBufferSequence,
             completion_token_for<void(error_code, std::size_t)> WriteToken =
                 default_completion_token_t<executor_type>>
@@ -103,6 +107,9 @@ class basic_seq_packet_socket : public basic_socket<Protocol, Executor> {
   }
 
   /// The same, asynchronously. `out_flags` is written when the operation completes.
+  /// Completion: void(error_code, std::size_t bytes).
+  /// Errors: as above; operation_aborted.
+  /// Cancellation: terminal, partial and total; no record is lost.
   template <detail::mutable_sequence MutableBufferSequence,
             completion_token_for<void(error_code, std::size_t)> ReadToken =
                 default_completion_token_t<executor_type>>

@@ -114,6 +114,7 @@ class basic_socket : public detail::socket_object<Protocol, Executor> {
     return *this = basic_socket(std::move(other));
   }
 
+  /// This socket: it stands on no other layer.
   lowest_layer_type& lowest_layer() noexcept { return *this; }
   const lowest_layer_type& lowest_layer() const noexcept { return *this; }
 
@@ -137,7 +138,8 @@ class basic_socket : public detail::socket_object<Protocol, Executor> {
 
   /// Connects to a peer; opens the socket if it is closed. If it fails, the socket stays open, and
   /// close() is the way to a socket that may be connected again. In non-blocking mode would_block
-  /// says that the connection is being made; `wait(wait_write)` tells when it is decided.
+  /// says that the connection is being made; `wait(wait_write)` tells when it is decided. Fails
+  /// with connection_refused, timed_out, network_unreachable, already_connected ...
   void connect(const endpoint_type& peer_endpoint) {
     error_code ec;
     connect(peer_endpoint, ec);
@@ -151,11 +153,13 @@ class basic_socket : public detail::socket_object<Protocol, Executor> {
       ec = this->handle().connect(peer_endpoint.data(), peer_endpoint.size());
   }
 
-  /// Connects to a peer; opens the socket if it is closed (what that fails with is reported to the
-  /// handler). Completion: void(error_code), with connection_refused, timed_out,
-  /// network_unreachable ... While the queue of a UNIX-domain acceptor is full it waits: the system
-  /// tells nobody of room there, so that it is tried every 10 ms. Cancelled half-way, the system
-  /// may go on connecting: close the socket before it is used again. `peer_endpoint` is copied.
+  /// Connects to a peer; opens the socket if it is closed. `peer_endpoint` is copied. While the
+  /// queue of a UNIX-domain acceptor is full it waits: the system tells nobody of room there, so
+  /// that it is tried every 10 ms.
+  /// Completion: void(error_code).
+  /// Errors: those of `open` and `connect`, but would_block; operation_aborted.
+  /// Cancellation: terminal, partial and total. The system may go on connecting: close the socket
+  /// before it is used again.
   template <completion_token_for<void(error_code)> ConnectToken =
                 default_completion_token_t<executor_type>>
   auto async_connect(const endpoint_type& peer_endpoint,

@@ -115,7 +115,7 @@ class basic_socket_acceptor : public detail::socket_object<Protocol, Executor> {
   ~basic_socket_acceptor() = default;
 
   /// Lets connections come in: listen(2). `backlog`: how many may wait to be accepted; the kernel
-  /// cuts it down to net.core.somaxconn.
+  /// cuts it down to net.core.somaxconn. Fails with address_in_use, operation_not_supported ...
   void listen(int backlog = socket_base::max_listen_connections) {
     error_code ec;
     listen(backlog, ec);
@@ -125,7 +125,8 @@ class basic_socket_acceptor : public detail::socket_object<Protocol, Executor> {
 
   // ---- accepting into a socket of the caller's, which has to be closed (else already_open)
 
-  /// Accepts a connection into `peer`.
+  /// Accepts a connection into `peer`. Fails with already_open, invalid_argument (it does not
+  /// listen), would_block, no_descriptors ...
   template <class Protocol1, class Executor1>
     requires std::convertible_to<Protocol, Protocol1>
   void accept(basic_socket<Protocol1, Executor1>& peer) {
@@ -152,8 +153,11 @@ class basic_socket_acceptor : public detail::socket_object<Protocol, Executor> {
     accept_into(peer, &peer_endpoint, ec);
   }
 
-  /// The same, asynchronously. Completion: void(error_code). `peer` and `peer_endpoint` must live
-  /// until then; they are written when the handler is called.
+  /// The same, asynchronously. `peer` and `peer_endpoint` must live until it has completed; they
+  /// are written just before the handler is called.
+  /// Completion: void(error_code).
+  /// Errors: those of `accept`, but would_block; operation_aborted.
+  /// Cancellation: terminal, partial and total; no connection is lost.
   template <class Protocol1, class Executor1,
             completion_token_for<void(error_code)> AcceptToken =
                 default_completion_token_t<executor_type>>
@@ -173,7 +177,7 @@ class basic_socket_acceptor : public detail::socket_object<Protocol, Executor> {
 
   // ---- accepting into a new socket, on the acceptor's executor or on one that is given
 
-  /// Accepts a connection. An error: the socket is closed.
+  /// Accepts a connection. After an error the returned socket is closed. Fails as above.
   socket_on<executor_type> accept() { return accept(this->get_executor()); }
   socket_on<executor_type> accept(error_code& ec) { return accept(this->get_executor(), ec); }
   template <detail::any_executor_type Executor1>
@@ -231,8 +235,11 @@ class basic_socket_acceptor : public detail::socket_object<Protocol, Executor> {
     return accept(context.get_executor(), peer_endpoint, ec);
   }
 
-  /// The same, asynchronously. Completion: void(error_code, socket), with the type of socket that
-  /// `accept` with the same executor returns, or one it converts to.
+  /// The same, asynchronously.
+  /// Completion: void(error_code, socket), with the type of socket that `accept` with the same
+  /// executor returns, or one it converts to; after an error it is closed.
+  /// Errors: those of `accept`, but would_block; operation_aborted.
+  /// Cancellation: terminal, partial and total; no connection is lost.
   template <completion_token_for<void(error_code, socket_on<executor_type>)> MoveAcceptToken =
                 default_completion_token_t<executor_type>>
   auto async_accept(MoveAcceptToken&& token = default_completion_token_t<executor_type>()) {

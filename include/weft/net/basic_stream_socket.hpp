@@ -52,7 +52,8 @@ class basic_stream_socket : public basic_socket<Protocol, Executor> {
   }
   ~basic_stream_socket() = default;
 
-  /// Sends: send(2) or sendmsg(2). Returns the number of bytes sent.
+  /// Sends: send(2) or sendmsg(2). Returns the number of bytes sent, 0 after an error. Linear in
+  /// the number of buffers. `flags`: message_out_of_band, message_do_not_route.
   template <detail::const_sequence ConstBufferSequence>
   std::size_t send(const ConstBufferSequence& buffers, message_flags flags = 0) {
     error_code ec;
@@ -74,6 +75,9 @@ class basic_stream_socket : public basic_socket<Protocol, Executor> {
   }
 
   /// Sends, asynchronously.
+  /// Completion: void(error_code, std::size_t bytes).
+  /// Errors: those of sending; operation_aborted.
+  /// Cancellation: terminal, partial and total; what was sent is reported with success.
   template <detail::const_sequence ConstBufferSequence,
             completion_token_for<void(error_code, std::size_t)> WriteToken =
                 default_completion_token_t<executor_type>>
@@ -90,7 +94,8 @@ class basic_stream_socket : public basic_socket<Protocol, Executor> {
                                                                      buffers, flags);
   }
 
-  /// Receives: recv(2) or recvmsg(2). Returns the number of bytes received.
+  /// Receives: recv(2) or recvmsg(2). Returns the number of bytes received, 0 after an error.
+  /// Linear in the number of buffers. `flags`: message_peek, message_out_of_band.
   template <detail::mutable_sequence MutableBufferSequence>
   std::size_t receive(const MutableBufferSequence& buffers, message_flags flags = 0) {
     error_code ec;
@@ -108,6 +113,9 @@ class basic_stream_socket : public basic_socket<Protocol, Executor> {
   }
 
   /// Receives, asynchronously.
+  /// Completion: void(error_code, std::size_t bytes).
+  /// Errors: those of receiving; operation_aborted.
+  /// Cancellation: terminal, partial and total; no byte is lost.
   template <detail::mutable_sequence MutableBufferSequence,
             completion_token_for<void(error_code, std::size_t)> ReadToken =
                 default_completion_token_t<executor_type>>
@@ -126,6 +134,7 @@ class basic_stream_socket : public basic_socket<Protocol, Executor> {
 
   // ---- what makes it a SyncReadStream, SyncWriteStream, AsyncReadStream and AsyncWriteStream
 
+  /// As `send` without flags.
   template <detail::const_sequence ConstBufferSequence>
   std::size_t write_some(const ConstBufferSequence& buffers) {
     return send(buffers);
@@ -134,6 +143,7 @@ class basic_stream_socket : public basic_socket<Protocol, Executor> {
   std::size_t write_some(const ConstBufferSequence& buffers, error_code& ec) {
     return send(buffers, 0, ec);
   }
+  /// As `async_send` without flags.
   template <detail::const_sequence ConstBufferSequence,
             completion_token_for<void(error_code, std::size_t)> WriteToken =
                 default_completion_token_t<executor_type>>
@@ -142,6 +152,7 @@ class basic_stream_socket : public basic_socket<Protocol, Executor> {
     return async_send(buffers, message_flags(0), std::forward<WriteToken>(token));
   }
 
+  /// As `receive` without flags.
   template <detail::mutable_sequence MutableBufferSequence>
   std::size_t read_some(const MutableBufferSequence& buffers) {
     return receive(buffers);
@@ -150,6 +161,7 @@ class basic_stream_socket : public basic_socket<Protocol, Executor> {
   std::size_t read_some(const MutableBufferSequence& buffers, error_code& ec) {
     return receive(buffers, 0, ec);
   }
+  /// As `async_receive` without flags.
   template <detail::mutable_sequence MutableBufferSequence,
             completion_token_for<void(error_code, std::size_t)> ReadToken =
                 default_completion_token_t<executor_type>>

@@ -28,6 +28,7 @@ class message_socket : public basic_socket<Protocol, Executor> {
   using base::base;
   message_socket(message_socket&&) noexcept = default;
   message_socket& operator=(message_socket&&) = default;
+
   /// Sends a message to the peer the socket is connected to: send(2) or sendmsg(2). Returns the
   /// number of bytes sent. Fails with message_size, connection_refused (an earlier one was
   /// refused), EDESTADDRREQ if not connected ...
@@ -48,6 +49,9 @@ class message_socket : public basic_socket<Protocol, Executor> {
   }
 
   /// The same, asynchronously.
+  /// Completion: void(error_code, std::size_t bytes).
+  /// Errors: as above; operation_aborted.
+  /// Cancellation: terminal, partial and total; a message that was sent is reported with success.
   template <const_sequence ConstBufferSequence,
             completion_token_for<void(error_code, std::size_t)> WriteToken =
                 default_completion_token_t<executor_type>>
@@ -64,7 +68,8 @@ class message_socket : public basic_socket<Protocol, Executor> {
                                                                      buffers, flags);
   }
 
-  /// Sends a message to `destination`: sendmsg(2).
+  /// Sends a message to `destination`: sendmsg(2). Fails with message_size, network_unreachable,
+  /// access_denied (a broadcast without the option) ...
   template <const_sequence ConstBufferSequence>
   std::size_t send_to(const ConstBufferSequence& buffers, const endpoint_type& destination,
                       message_flags flags = 0) {
@@ -87,6 +92,9 @@ class message_socket : public basic_socket<Protocol, Executor> {
   }
 
   /// The same, asynchronously.
+  /// Completion: void(error_code, std::size_t bytes).
+  /// Errors: as above; operation_aborted.
+  /// Cancellation: terminal, partial and total; a message that was sent is reported with success.
   template <const_sequence ConstBufferSequence,
             completion_token_for<void(error_code, std::size_t)> WriteToken =
                 default_completion_token_t<executor_type>>
@@ -105,7 +113,7 @@ class message_socket : public basic_socket<Protocol, Executor> {
   }
 
   /// Receives a message: recvmsg(2). Returns its size in bytes, at most that of the buffers: the
-  /// rest of a longer one is lost.
+  /// rest of a longer one is lost. Fails with connection_refused (an earlier one was refused) ...
   template <mutable_sequence MutableBufferSequence>
   std::size_t receive(const MutableBufferSequence& buffers, message_flags flags = 0) {
     error_code ec;
@@ -123,6 +131,9 @@ class message_socket : public basic_socket<Protocol, Executor> {
   }
 
   /// The same, asynchronously: recv(2) or recvmsg(2).
+  /// Completion: void(error_code, std::size_t bytes).
+  /// Errors: as above; operation_aborted.
+  /// Cancellation: terminal, partial and total; no message is lost.
   template <mutable_sequence MutableBufferSequence,
             completion_token_for<void(error_code, std::size_t)> ReadToken =
                 default_completion_token_t<executor_type>>
@@ -169,6 +180,9 @@ class message_socket : public basic_socket<Protocol, Executor> {
   }
 
   /// The same, asynchronously.
+  /// Completion: void(error_code, std::size_t bytes).
+  /// Errors: as above; operation_aborted.
+  /// Cancellation: terminal, partial and total; no message is lost.
   template <mutable_sequence MutableBufferSequence,
             completion_token_for<void(error_code, std::size_t)> ReadToken =
                 default_completion_token_t<executor_type>>

@@ -87,6 +87,7 @@ class basic_resolver : public resolver_base {
   /// Cancels the lookups, as cancel() does.
   ~basic_resolver() { cancel(); }
 
+  /// The executor of completion handlers that have none of their own.
   executor_type get_executor() const noexcept { return executor_; }
 
   /// Lets all lookups of this resolver complete with operation_aborted, at once: nothing waits for

@@ -36,6 +36,7 @@ class socket_object : public socket_base {
   using protocol_type = Protocol;
   using endpoint_type = typename Protocol::endpoint;
 
+  /// The executor given at construction. Any thread.
   const executor_type& get_executor() noexcept { return executor_; }
 
   /// Opens the socket: socket(2). Fails with already_open, address_family_not_supported,
@@ -65,10 +66,12 @@ class socket_object : public socket_base {
       protocol_ = protocol;
   }
 
+  /// Whether there is a descriptor.
   bool is_open() const noexcept { return handle_.is_open(); }
 
   /// Cancels what is pending and closes the descriptor. When it returns, the kernel holds no
   /// request on it. If an error is reported, it is closed nonetheless. A closed socket: success.
+  /// Any thread. Linear in the number of operations pending on it.
   void close() {
     error_code ec;
     close(ec);
@@ -77,7 +80,7 @@ class socket_object : public socket_base {
   void close(error_code& ec) { ec = handle_.close(); }
 
   /// The same, but gives the open descriptor to the caller, in the blocking mode that the user
-  /// left it in.
+  /// left it in. Fails with bad_descriptor on a closed socket.
   native_handle_type release() {
     error_code ec;
     const native_handle_type fd = release(ec);
@@ -90,7 +93,8 @@ class socket_object : public socket_base {
   /// mode (`native_non_blocking`).
   native_handle_type native_handle() noexcept { return handle_.native_handle(); }
 
-  /// Cancels all asynchronous operations.
+  /// Cancels all asynchronous operations: those that have not done their work yet complete with
+  /// operation_aborted. Any thread. Linear in their number.
   void cancel() {
     error_code ec;
     cancel(ec);
@@ -100,7 +104,8 @@ class socket_object : public socket_base {
     ec = handle_.cancel() ? error_code() : error_code(error::bad_descriptor);
   }
 
-  /// Gives the socket a local address: bind(2).
+  /// Gives the socket a local address: bind(2). Fails with address_in_use, access_denied,
+  /// invalid_argument (it has one already), EADDRNOTAVAIL ...
   void bind(const endpoint_type& endpoint) {
     error_code ec;
     bind(endpoint, ec);
@@ -110,7 +115,8 @@ class socket_object : public socket_base {
     ec = handle_.bind(endpoint.data(), endpoint.size());
   }
 
-  /// setsockopt(2). Options stand in socket_base and in the protocol classes.
+  /// setsockopt(2). Options stand in socket_base and in the protocol classes. Fails with
+  /// no_protocol_option, invalid_argument ...
   template <class SettableSocketOption>
   void set_option(const SettableSocketOption& option) {
     error_code ec;
@@ -123,7 +129,7 @@ class socket_object : public socket_base {
                             option.size(protocol_));
   }
 
-  /// getsockopt(2), into `option`.
+  /// getsockopt(2), into `option`, which a failure leaves as it was. Fails as set_option.
   template <class GettableSocketOption>
   void get_option(GettableSocketOption& option) const {
     error_code ec;
@@ -139,7 +145,7 @@ class socket_object : public socket_base {
       option.resize(protocol_, size);
   }
 
-  /// ioctl(2); commands stand in io_control.
+  /// ioctl(2); commands stand in socket_base, `bytes_readable` for one. Fails with ENOTTY ...
   template <class IoControlCommand>
   void io_control(IoControlCommand& command) {
     error_code ec;
@@ -199,7 +205,10 @@ class socket_object : public socket_base {
   }
   void wait(wait_type what, error_code& ec) { ec = handle_.wait(wait_queue(what)); }
 
-  /// The same. Completion: void(error_code). It takes its turn among the reads or the writes.
+  /// The same, asynchronously, in either mode. It takes its turn among the reads or the writes.
+  /// Completion: void(error_code).
+  /// Errors: bad_descriptor, operation_aborted.
+  /// Cancellation: terminal, partial and total; nothing is lost.
   template <
       completion_token_for<void(error_code)> WaitToken = default_completion_token_t<executor_type>>
   auto async_wait(wait_type what, WaitToken&& token = default_completion_token_t<executor_type>()) {
