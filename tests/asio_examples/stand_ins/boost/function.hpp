@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <functional>
+
+namespace boost {
+using std::function;
+}
