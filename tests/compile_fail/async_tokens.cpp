@@ -117,7 +117,7 @@ int main() {
   // bad 13: no match(ing function)? for call to (object|.\(weft::deferred_async_operation)
   often([](std::string) {});
 #elif WEFT_BAD == 14
-  // bad 14: a deferred function must accept the results of the operation before it
+  // bad 14: (completion_token_for|completion_handler_for|token_or_handler_for)<
   timer.async_wait(weft::deferred([&](std::string) { return timer.async_wait(weft::deferred); }))(
       wait_handler);
 #elif WEFT_BAD == 15
@@ -137,7 +137,7 @@ int main() {
   // bad 19: a future carries results that can be moved or copied into it
   ask<void(error_code, int, immovable)>(weft::use_future);
 #elif WEFT_BAD == 20
-  // bad 20: use_future serves operations of one completion signature
+  // bad 20: no matching function for call to
   either(weft::use_future);
 #endif
 }
