@@ -93,7 +93,7 @@ error_code descriptor_handle::open(const char* path, int flags, unsigned permiss
 }
 
 error_code descriptor_handle::close() noexcept {
-  if ((flags() & native_borrowed) == 0)
+  if (!restores_mode(flags()))
     return io_handle::close();
   error_code ec;
   const int fd = release(ec);
@@ -103,7 +103,7 @@ error_code descriptor_handle::close() noexcept {
 int descriptor_handle::release(error_code& ec) noexcept {
   const unsigned notes = flags();
   const int fd = io_handle::release(ec);
-  if (fd >= 0 && (notes & native_borrowed) != 0)
+  if (fd >= 0 && restores_mode(notes))
     set_non_blocking(fd, false);
   return fd;
 }

@@ -8,6 +8,8 @@
 #include <new>
 #include <utility>
 
+#include <weft/io/io_handle.hpp>
+
 #include "io/stream_source.hpp"
 
 namespace WEFT_NAMESPACE::detail {
@@ -58,9 +60,13 @@ void io_driver::shutdown() {
 void io_driver::notify_fork(execution_context::fork_event event) {
   switch (event) {
     case execution_context::fork_prepare: pool_.fork_prepare(); break;
-    case execution_context::fork_parent: pool_.fork_parent(); break;
+    case execution_context::fork_parent:
+      pool_.fork_parent();
+      note_shared();
+      break;
     case execution_context::fork_child: {
       pool_.fork_child();
+      note_shared();
       backend_->restart();
       buffers_->restart(*backend_);
       operation_queue ready;
@@ -72,6 +78,12 @@ void io_driver::notify_fork(execution_context::fork_event event) {
       break;
     }
   }
+}
+
+/// After a fork, in both processes: either may still use what is open when the other closes it.
+void io_driver::note_shared() noexcept {
+  for (io_object* object = objects_; object; object = object->after)
+    object->flags.fetch_or(io_handle::shared, std::memory_order_relaxed);
 }
 
 /// In the child of a fork: the sources rest, until their consumers begin them again.

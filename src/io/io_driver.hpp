@@ -139,6 +139,7 @@ class io_driver final : public execution_context::service, public driver {
 
   int release(io_object& object, operation_queue& ready) noexcept;
   void perform_front(io_object& object, io_queue queue, operation_queue& ready) noexcept;
+  void note_shared() noexcept;
   static void forget_sources(io_object& object) noexcept;
   void begin_again(io_object& object, operation_queue& ready) noexcept;
   bool try_now(io_object& object, io_operation* op) const noexcept;

@@ -51,7 +51,7 @@ error_code socket_handle::assign(int type, int fd) noexcept {
 int socket_handle::release(error_code& ec) noexcept {
   const unsigned notes = flags();
   const int fd = io_handle::release(ec);
-  if (fd >= 0 && (notes & native_borrowed) != 0 && (notes & native_by_user) == 0)
+  if (fd >= 0 && (notes & native_borrowed) != 0 && (notes & (native_by_user | shared)) == 0)
     ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
   return fd;
 }

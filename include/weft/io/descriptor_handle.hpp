@@ -17,7 +17,8 @@ namespace WEFT_NAMESPACE::detail {
 /// Other descriptors are put into non-blocking mode when the first asynchronous operation needs it;
 /// synchronous calls then wait by poll(2), unless the user has set non_blocking. That mode belongs
 /// to the open file description, which other processes may share (a terminal's, say): when the
-/// descriptor is closed or released it is set back, if it was the library that set it.
+/// descriptor is closed or released it is set back, if it was the library that set it. Not so if
+/// the context was notified of a fork meanwhile: the other process's operations rely on the mode.
 class WEFT_API descriptor_handle : public io_handle {
  public:
   using io_handle::io_handle;
@@ -78,6 +79,11 @@ class WEFT_API descriptor_handle : public io_handle {
     native_borrowed = native_by_library | native_for_user,
     native_flags = native_by_user | native_borrowed,
   };
+
+  /// Whether the end of the handle, whose flags are `notes`, ends non-blocking mode.
+  static bool restores_mode(unsigned notes) noexcept {
+    return (notes & native_borrowed) != 0 && (notes & shared) == 0;
+  }
 
   error_code make_non_blocking() noexcept;
   bool may_wait(io_queue what, error_code& ec) noexcept;

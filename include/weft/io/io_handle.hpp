@@ -69,6 +69,10 @@ class WEFT_API io_handle {
   /// The same, but hands the open descriptor to the caller. -1 and bad_descriptor if closed.
   int release(error_code& ec) noexcept;
 
+  /// The driver's note: a fork has given the descriptor to another process too, whose operations
+  /// need the modes of the open file description as they are.
+  static constexpr unsigned shared = 1U << 31;
+
   // Per-descriptor notes of the owner, kept with the descriptor (modes, protocol state).
   unsigned flags() const noexcept;
   void set_flag(unsigned flag, bool on) noexcept;

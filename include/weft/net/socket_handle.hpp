@@ -18,7 +18,8 @@ namespace WEFT_NAMESPACE::detail {
 /// Blocking: the system calls never block while an operation of the library needs them not to. So
 /// that `receive` and the like block nonetheless, as long as the user has not set non_blocking,
 /// they wait by poll(2). connect and accept have no "do not block" flag; the descriptor is put into
-/// non-blocking mode when the first asynchronous one is started, and stays so until released.
+/// non-blocking mode when the first asynchronous one is started, and stays so until released;
+/// after a fork, of which the context was notified, for good.
 class WEFT_API socket_handle : public io_handle {
  public:
   using io_handle::io_handle;
@@ -32,7 +33,7 @@ class WEFT_API socket_handle : public io_handle {
   /// Takes over a descriptor that is known to be a socket fresh from the system.
   error_code adopt(int fd) noexcept { return io_handle::assign(fd); }
 
-  /// As io_handle::release; blocking mode is as the user had it.
+  /// As io_handle::release; blocking mode is as the user had it, but after a fork left as it is.
   int release(error_code& ec) noexcept;
 
   error_code bind(const sockaddr* address, std::size_t size) const noexcept;

@@ -80,7 +80,8 @@ class socket_object : public socket_base {
   void close(error_code& ec) { ec = handle_.close(); }
 
   /// The same, but gives the open descriptor to the caller, in the blocking mode that the user
-  /// left it in. Fails with bad_descriptor on a closed socket.
+  /// left it in (but after a fork, of which the context was notified, in that it has). Fails with
+  /// bad_descriptor on a closed socket.
   native_handle_type release() {
     error_code ec;
     const native_handle_type fd = release(ec);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -17,8 +18,10 @@
 #include <weft/async/cancellation_signal.hpp>
 #include <weft/base/error.hpp>
 #include <weft/io/buffer.hpp>
+#include <weft/io/read.hpp>
 #include <weft/io/readable_pipe.hpp>
 #include <weft/io/writable_pipe.hpp>
+#include <weft/io/write.hpp>
 
 #include "support/backend.hpp"
 #include "support/cancellable.hpp"
@@ -31,6 +34,17 @@ using weft_test::cancellable;
 class pipe_test : public weft_test::backend_test {
  public:
   void connect() { weft::connect_pipe(in, out); }
+
+  /// Sends bytes through the pipe, all by this thread. Returns whether they arrived.
+  bool send_to_itself(std::size_t size) {
+    const std::string sent(size, 'x');
+    std::string got(size, ' ');
+    weft::async_write(out, weft::buffer(sent), [](error_code, std::size_t) {});
+    weft::async_read(in, weft::buffer(got), [](error_code, std::size_t) {});
+    context.restart();
+    context.run();
+    return got == sent;
+  }
 
   weft::readable_pipe in{context};
   weft::writable_pipe out{context};
@@ -318,6 +332,65 @@ TEST_P(pipe_test, release_hands_over_the_descriptor_in_the_mode_it_had) {
   EXPECT_EQ(::fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
   out.write_some(weft::buffer("x", 1));
   EXPECT_EQ(::read(fd, &c, 1), 1);
+  ::close(fd);
+}
+
+// In blocking mode the writer would wait for a reader on its own thread.
+TEST_P(pipe_test, closed_by_the_parent_of_a_fork_it_goes_on_in_the_child) {
+  connect();
+  send_to_itself(1);
+  int closed[2];
+  ASSERT_EQ(::pipe2(closed, O_CLOEXEC), 0);
+  context.notify_fork(weft::io_context::fork_prepare);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::alarm(20);
+    context.notify_fork(weft::io_context::fork_child);
+    char byte;
+    ::_exit(::read(closed[0], &byte, 1) == 1 && send_to_itself(1 << 20) ? 0 : 1);
+  }
+  context.notify_fork(weft::io_context::fork_parent);
+  in.close();
+  out.close();
+  EXPECT_EQ(::write(closed[1], "", 1), 1);
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  ::close(closed[0]);
+  ::close(closed[1]);
+}
+
+TEST_P(pipe_test, closed_or_released_by_the_child_of_a_fork_it_goes_on_in_the_parent) {
+  connect();
+  send_to_itself(1);
+  context.notify_fork(weft::io_context::fork_prepare);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    context.notify_fork(weft::io_context::fork_child);
+    in.close();
+    ::_exit(out.release() < 0);
+  }
+  context.notify_fork(weft::io_context::fork_parent);
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  ASSERT_NE(::fcntl(in.native_handle(), F_GETFL) & O_NONBLOCK, 0);
+  ASSERT_NE(::fcntl(out.native_handle(), F_GETFL) & O_NONBLOCK, 0);
+  EXPECT_TRUE(send_to_itself(1 << 20));
+}
+
+TEST_P(pipe_test, opened_anew_after_a_fork_it_gets_its_blocking_mode_back) {
+  connect();
+  context.notify_fork(weft::io_context::fork_prepare);
+  context.notify_fork(weft::io_context::fork_parent);
+  in.close();
+  out.close();
+  connect();
+  EXPECT_TRUE(send_to_itself(1));
+  const int fd = in.release();
+  EXPECT_EQ(::fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
   ::close(fd);
 }
 

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -72,6 +73,43 @@ TEST_P(acceptor, makes_new_sockets) {
   run();
   ASSERT_FALSE(accepted.ec());
   EXPECT_EQ(std::get<1>(*accepted.results).remote_endpoint(), client.local_endpoint());
+}
+
+// In blocking mode the child's accept would wait inside the initiating function.
+TEST_P(acceptor, released_by_the_parent_of_a_fork_goes_on_in_the_child) {
+  tcp::acceptor a(context, loopback());
+  status before;
+  a.async_accept([&](error_code ec, tcp::socket) { before.handler()(ec); });
+  context.poll();
+  a.cancel();
+  run();
+  ASSERT_EQ(before.ec(), weft::error::operation_aborted);
+  int released[2];
+  ASSERT_EQ(::pipe2(released, O_CLOEXEC), 0);
+  context.notify_fork(weft::io_context::fork_prepare);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::alarm(20);
+    context.notify_fork(weft::io_context::fork_child);
+    char byte;
+    if (::read(released[0], &byte, 1) != 1)
+      ::_exit(1);
+    tcp::socket client(context);
+    bool accepted = false;
+    a.async_accept([&](error_code ec, tcp::socket) { accepted = !ec; });
+    client.connect(a.local_endpoint());
+    run();
+    ::_exit(accepted ? 0 : 1);
+  }
+  context.notify_fork(weft::io_context::fork_parent);
+  ::close(a.release());
+  EXPECT_EQ(::write(released[1], "", 1), 1);
+  int result = 0;
+  EXPECT_EQ(::waitpid(child, &result, 0), child);
+  EXPECT_EQ(result, 0);
+  ::close(released[0]);
+  ::close(released[1]);
 }
 
 TEST_P(acceptor, makes_new_sockets_on_another_context) {
