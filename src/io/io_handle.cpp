@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <new>
 
 #include <weft/base/error.hpp>
 
@@ -30,6 +31,11 @@ io_handle::~io_handle() {
 
 int io_handle::native_handle() const noexcept {
   return object_ ? object_->fd.load(std::memory_order_relaxed) : -1;
+}
+
+void io_handle::reserve() {
+  if (!object_ && !(object_ = driver_->make_object()))
+    throw std::bad_alloc();
 }
 
 error_code io_handle::assign(int fd, io_readiness readiness) noexcept {

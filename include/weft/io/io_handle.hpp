@@ -44,6 +44,10 @@ class WEFT_API io_handle {
   bool is_open() const noexcept { return native_handle() >= 0; }
   int native_handle() const noexcept;
 
+  /// Takes what memory `assign` needs, which then cannot fail for want of it. Throws
+  /// std::bad_alloc.
+  void reserve();
+
   /// Takes over an open descriptor. Fails with error::already_open, or no_memory. On failure the
   /// descriptor is still the caller's.
   error_code assign(int fd, io_readiness readiness = io_readiness::pollable) noexcept;

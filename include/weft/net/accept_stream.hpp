@@ -59,7 +59,9 @@ class accept_stream {
   /// Completion: void(error_code, socket_type); on an error the socket is closed. Errors are those
   /// of an acceptor, each reported after the connections before it, to one operation; the next
   /// tries again, at the descriptor limit after the pause described there. operation_aborted once
-  /// the stream is stopped and all it held are accepted.
+  /// the stream is stopped and all it held are accepted. no_memory, in its turn, if connections had
+  /// to be closed because there was no memory to hold them until they are asked for. Throws
+  /// std::bad_alloc; what an accept needs to make a socket it takes before it takes a connection.
   ///
   /// Cancellation: terminal, partial and total end the wait with operation_aborted. No connection
   /// is lost: one that was taken goes to the next operation, or is reported with success.

@@ -5,8 +5,8 @@
 #include <liburing.h>
 
 #include <cerrno>
-#include <memory>
 #include <new>
+#include <utility>
 
 #include <weft/base/error.hpp>
 
@@ -21,7 +21,7 @@ namespace {
 
 struct connection : stream_item {
   explicit connection(int accepted) noexcept : descriptor(accepted) {}
-  const int descriptor;
+  int descriptor;
 };
 
 /// Accepts one connection after the other: IORING_OP_ACCEPT, multishot (Linux 5.19).
@@ -40,8 +40,13 @@ class accept_source final : public stream_source {
 
   /// The next connection's descriptor, or -1.
   int take() noexcept {
-    const std::unique_ptr<connection> next(static_cast<connection*>(pop()));
-    return next ? next->descriptor : -1;
+    auto* const next = static_cast<connection*>(pop());
+    if (!next)
+      return -1;
+    const int taken = std::exchange(next->descriptor, -1);
+    if (next != &own_)
+      delete next;
+    return taken;
   }
 
   const bool report_aborted;
@@ -58,7 +63,10 @@ class accept_source final : public stream_source {
 
   void answer(int result) noexcept {
     if (result >= 0) {
-      if (auto* next = new (std::nothrow) connection(result)) {
+      if (own_.descriptor < 0) {
+        own_.descriptor = result;
+        push(&own_);
+      } else if (auto* next = new (std::nothrow) connection(result)) {
         push(next);
       } else {
         ::close(result);
@@ -82,6 +90,10 @@ class accept_source final : public stream_source {
                                 .finish = nullptr,
                                 .feed = &feed,
                                 .destroy = &destroy};
+
+  // The place of one connection, in the list if its descriptor is not negative: so the connection
+  // for which a consumer waits needs no memory.
+  connection own_{-1};
 };
 
 stream_consumer& consumer_of(io_operation& base) noexcept {

@@ -130,14 +130,17 @@ class WEFT_API accept_next_operation : public accept_operation {
   static const io_kind next_kind;
 };
 
-/// The same; makes a socket of it. Results: (error_code, Socket).
+/// The same; makes a socket of it, for which it has the memory before there is a connection.
+/// Results: (error_code, Socket).
 template <class Socket>
 class accept_next_socket_operation : public accept_next_operation {
  public:
   accept_next_socket_operation(operation::function f, scheduler& owner, stream_source& from,
                                const typename Socket::executor_type& executor,
                                const typename Socket::protocol_type& protocol)
-      : accept_next_operation(f, owner, from), socket_(executor), protocol_(protocol) {}
+      : accept_next_operation(f, owner, from), socket_(executor), protocol_(protocol) {
+    socket_access::handle(socket_).reserve();
+  }
 
   std::tuple<error_code, Socket> take_results() {
     if (!ec)
