@@ -2,13 +2,19 @@
 #pragma once
 
 #include <concepts>
+#include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 #include <weft/async/associated_allocator.hpp>
 #include <weft/async/associated_executor.hpp>
 #include <weft/async/async_result.hpp>
 #include <weft/async/redispatched.hpp>
+#include <weft/base/operation_function.hpp>
+#include <weft/base/operation_memory.hpp>
+#include <weft/context/handover.hpp>
 #include <weft/execution/execution_context.hpp>
 #include <weft/execution/executor.hpp>
 #include <weft/execution/properties.hpp>
@@ -35,44 +41,112 @@ template <class E>
 concept postable = ts_executor<E> || (execution::executor<E> &&
                                       can_require_v<const E&, execution::blocking_t::never_t>);
 
-/// A handler with the result it is to be called with.
-template <class Handler, class Result>
-class completed {
- public:
-  completed(Handler&& handler, Result&& result)
-      : handler_(std::move(handler)), result_(std::move(result)) {}
-  void operator()() { std::move(handler_)(std::move(result_)); }
+/// A function that runs in the executor `Target`, and the handler that hears of it in its own one,
+/// `Own`: one operation on both ways, so that executors of weft's own need no memory for the
+/// second.
+///
+/// If `Own` throws instead of taking the handler (see handover), that is kept: `Target` is given it
+/// once more, to offer it again, and what was thrown leaves the `run()` that called the function.
+/// Only if the function may have been called inside its initiating function, by dispatch, the first
+/// refusal is not heard of. If `Target` refuses as well, or cannot queue, the handler is lost.
+template <submission How, class Function, class Handler, class Target, class Own>
+class reported_operation final : public operation {
+  using allocator_type = associated_allocator_t<Handler>;
+  using memory = operation_owner<reported_operation, allocator_type>;
+  using result = std::decay_t<std::invoke_result_t<Function>>;
+  static constexpr bool has_result = !std::is_void_v<result>;
 
- private:
-  Handler handler_;
-  Result result_;
-};
-
-/// A function that runs in the target executor, and the handler that hears of it in its own.
-template <class Function, class Handler, class Executor>
-class reported_function {
  public:
   template <class F, class H>
-  reported_function(F&& function, H&& handler, const Executor& ex)
-      : work_(ex), function_(std::forward<F>(function)), handler_(std::forward<H>(handler)) {}
-
-  void operator()() {
-    auto allocator = get_associated_allocator(handler_);
-    auto work(std::move(work_));
-    using result = std::decay_t<std::invoke_result_t<Function>>;
-    if constexpr (std::is_void_v<result>) {
-      std::move(function_)();
-      detail::executor_dispatch(work.get_executor(), std::move(handler_), allocator);
-    } else {
-      detail::executor_dispatch(
-          work.get_executor(),
-          completed<Handler, result>(std::move(handler_), std::move(function_)()), allocator);
-    }
+  static void start(F&& function, H&& handler, const Target& target, const Own& own) {
+    const allocator_type allocator(get_associated_allocator(handler));
+    memory op(std::in_place, allocator, std::forward<F>(function), std::forward<H>(handler), target,
+              own);
+    submit<How>(target, operation_function(op.release()), allocator);
   }
 
+  template <class F, class H>
+  reported_operation(F&& f, H&& handler, const Target& target, const Own& own)
+      : operation(&perform),
+        target_(target),
+        work_(own),
+        function_(std::forward<F>(f)),
+        handler_(std::forward<H>(handler)) {}
+
  private:
-  work_tracker<Executor> work_;
+  static memory owner_of(operation* base) noexcept {
+    auto* self = static_cast<reported_operation*>(base);
+    return memory(self, get_associated_allocator(self->handler_));
+  }
+
+  /// Calls the function, in `Target`.
+  static void perform(operation* base, action what) {
+    memory op = owner_of(base);
+    if (what == action::destroy)
+      return;
+    if constexpr (has_result)
+      op->result_.emplace(std::move(op->function_)());
+    else
+      std::move(op->function_)();
+    offer(std::move(op), How == submission::dispatch && postable<Target>);
+  }
+
+  /// Offers the handler once more, in `Target`.
+  static void offer_again(operation* base, action what) {
+    memory op = owner_of(base);
+    if (what == action::invoke)
+      offer(std::move(op), false);
+  }
+
+  static void offer(memory op, bool quiet) {
+    reported_operation* const self = op.release();
+    const allocator_type allocator(get_associated_allocator(self->handler_));
+    work_tracker<Own> work(std::move(self->work_));
+    self->ends_by(&arrive);
+    handover given(self);
+    try {
+      detail::executor_dispatch(work.get_executor(), operation_function(self), allocator);
+    } catch (...) {
+      if (!given.is_returned())
+        throw;
+      memory kept(self, allocator);
+      std::destroy_at(&self->work_);
+      std::construct_at(&self->work_, std::move(work));
+      if constexpr (postable<Target>) {
+        const Target target(self->target_);
+        self->ends_by(&offer_again);
+        detail::executor_post(target, operation_function(kept.release()), allocator);
+      }
+      if (quiet)
+        return;
+      throw;
+    }
+    if (given.is_returned())
+      memory(self, allocator).reset();
+  }
+
+  /// Calls the handler, in `Own`.
+  static void arrive(operation* base, action what) {
+    memory op = owner_of(base);
+    if (what == action::destroy) {
+      if (handover::destroyed(base))
+        op.release();
+      return;
+    }
+    handover::called(base);
+    auto value = std::move(op->result_);
+    Handler handler(std::move(op->handler_));
+    op.reset();
+    if constexpr (has_result)
+      std::move(handler)(std::move(*value));
+    else
+      std::move(handler)();
+  }
+
+  [[no_unique_address]] Target target_;
+  work_tracker<Own> work_;  // replaced as a whole: its address is its own
   Function function_;
+  std::conditional_t<has_result, std::optional<result>, std::monostate> result_;
   Handler handler_;
 };
 
@@ -121,12 +195,9 @@ class initiate_submission_to {
   void operator()(H&& handler, Function&& function) const {
     using Handler = std::decay_t<H>;
     using target = associated_executor_t<Handler, Executor>;
-    auto allocator = get_associated_allocator(handler);
     const target own = get_associated_executor(handler, executor_);
-    submit<How>(executor_,
-                reported_function<std::decay_t<Function>, Handler, target>(
-                    std::forward<Function>(function), std::forward<H>(handler), own),
-                allocator);
+    reported_operation<How, std::decay_t<Function>, Handler, Executor, target>::start(
+        std::forward<Function>(function), std::forward<H>(handler), executor_, own);
   }
 
  private:

@@ -5,6 +5,7 @@
 
 #include <future>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -12,6 +13,7 @@
 #include <weft/async/bind_allocator.hpp>
 #include <weft/async/bind_executor.hpp>
 #include <weft/async/use_future.hpp>
+#include <weft/context/io_context.hpp>
 #include <weft/execution/any_io_executor.hpp>
 
 #include "unit/support/counting_allocator.hpp"
@@ -150,6 +152,53 @@ TEST(post, what_the_function_throws_leaves_the_targets_run_and_the_handler_is_no
   EXPECT_THROW(ctx.run(), int);
   EXPECT_EQ(*alive, 0);
   EXPECT_EQ(alive.use_count(), 1);
+}
+
+// The function must have run once, and the handler hear of it once.
+TEST(post, a_handlers_executor_that_refuses_is_asked_again_in_the_target) {
+  weft::io_context target;
+  manual_context own;
+  int functions = 0;
+  std::vector<int> results;
+  weft::post([&] { return std::make_unique<int>(++functions); }, target,
+             weft::bind_executor(own, [&](std::unique_ptr<int> p) { results.push_back(*p); }));
+  own.fail_submissions(2);
+  for (int i = 0; i != 2; ++i)
+    EXPECT_THROW(target.run(), std::bad_alloc);
+  EXPECT_EQ(own.work(), 1);
+  target.run();
+  EXPECT_TRUE(results.empty());
+  own.run();
+  EXPECT_EQ(functions, 1);
+  EXPECT_EQ(results, (std::vector{1}));
+  EXPECT_EQ(own.work(), 0);
+}
+
+TEST(dispatch, a_refusal_inside_the_initiating_function_leaves_the_handler_to_the_target) {
+  weft::io_context target;
+  manual_context own;
+  int called = 0;
+  weft::post(target, [&] {
+    own.fail_submissions(1);
+    EXPECT_NO_THROW(weft::dispatch([] {}, target, weft::bind_executor(own, [&] { ++called; })));
+  });
+  target.run();
+  own.run();
+  EXPECT_EQ(called, 1);
+}
+
+TEST(post, a_refused_handler_is_destroyed_with_the_target) {
+  manual_context own;
+  const auto alive = std::make_shared<int>(0);
+  {
+    weft::io_context target;
+    weft::post([] {}, target, weft::bind_executor(own, [alive] { ADD_FAILURE() << "called"; }));
+    own.fail_submissions(1);
+    EXPECT_THROW(target.run(), std::bad_alloc);
+    EXPECT_EQ(alive.use_count(), 2);
+  }
+  EXPECT_EQ(alive.use_count(), 1);
+  EXPECT_EQ(own.work(), 0);
 }
 
 TEST(post, without_a_token_is_deferred) {
