@@ -79,7 +79,7 @@ class basic_timer_core {
       while (wait_operation* op = queue->heap_.front()) {
         take_from_heap(op);
         unlink(op);
-        op->state_ = wait_operation::state::claimed;
+        claim(op);
         --references_;  // the service still holds one
         out.push(op);
       }
@@ -197,7 +197,7 @@ class basic_timer_core {
   bool retract(wait_operation* op) noexcept {
     std::unique_lock lock(mutex_);
     switch (op->state_) {
-      case wait_operation::state::fresh: op->state_ = wait_operation::state::claimed; return false;
+      case wait_operation::state::fresh: claim(op); return false;
       case wait_operation::state::due:
         unlink(op);
         op->state_ = wait_operation::state::cancelled;
@@ -208,7 +208,7 @@ class basic_timer_core {
     }
     take_from_heap(op);
     unlink(op);
-    op->state_ = wait_operation::state::claimed;
+    claim(op);
     release(std::move(lock));
     scheduler_work_finished(op->owner());
     return true;
@@ -217,7 +217,8 @@ class basic_timer_core {
   /// Takes a wait out of everyone's reach. Returns whether it was cancelled before.
   bool settle(wait_operation* op) noexcept {
     std::unique_lock lock(mutex_);
-    const auto state = std::exchange(op->state_, wait_operation::state::claimed);
+    const auto state = op->state_;
+    claim(op);
     if (state == wait_operation::state::due)
       unlink(op);
     if (op->is_counted_)
@@ -237,6 +238,11 @@ class basic_timer_core {
       return never;
     const std::int64_t now = steady_now();
     return now > never - wait ? never : now + wait;
+  }
+
+  static void claim(wait_operation* op) noexcept {
+    op->state_ = wait_operation::state::claimed;
+    op->is_claimed_ = true;
   }
 
   static void link(wait_operation* op, wait_link& list) noexcept {

@@ -102,7 +102,7 @@ class wait final : public operation, public node {
   static void end(operation* base, action what) {
     auto* const self = static_cast<wait*>(base);
     if (what == action::destroy) {
-      if (self->state_ != state::claimed)
+      if (!self->is_claimed_)
         self->core_.settle(self);
       return self->become(outcome::destroyed);
     }

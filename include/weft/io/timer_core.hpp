@@ -79,6 +79,9 @@ struct basic_wait_node : basic_wait_link<typename Traits::atomics> {
   wait_operation* heap_child_ = nullptr;
   state state_ = state::fresh;
   bool is_counted_ = false;  // it keeps the timer_core
+  // Set with `claimed`. Who ends the wait reads it without the lock: a cancel may change the state
+  // of a wait that is not claimed meanwhile, never this.
+  bool is_claimed_ = false;
 };
 
 /// One asynchronous wait.
@@ -108,7 +111,7 @@ class WEFT_API wait_operation : public operation, protected basic_wait_node<time
 
   wait_operation(function f, const timer_state& timer) noexcept;
   ~wait_operation() {
-    if (state_ != state::claimed)
+    if (!is_claimed_)
       abandon();
   }
 

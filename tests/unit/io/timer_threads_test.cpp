@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include <weft/async/bind_executor.hpp>
 #include <weft/context/io_context.hpp>
 #include <weft/execution/executor_work_guard.hpp>
 #include <weft/io/steady_timer.hpp>
@@ -121,6 +122,30 @@ TEST_P(timer_threads_test, timers_of_one_context_may_be_used_on_any_threads) {
   }
   finish();
   EXPECT_EQ(completed, threads * rounds);
+}
+
+TEST_P(timer_threads_test, a_queued_wait_may_be_destroyed_beside_a_cancel) {
+  for (int round = 0; round != 100; ++round) {
+    auto other = std::make_unique<weft::io_context>();
+    const auto alive = std::make_shared<int>(0);
+    weft::steady_timer timer(context, weft::steady_timer::time_point::min());
+    timer.async_wait(weft::bind_executor(other->get_executor(),
+                                         [alive](weft::error_code) { ADD_FAILURE() << "called"; }));
+    context.poll();
+    std::atomic<bool> begun{false};
+    std::size_t cancelled = 0;
+    std::jthread canceller([&] {
+      begun.store(true, std::memory_order_relaxed);
+      cancelled = timer.cancel();
+    });
+    while (!begun.load(std::memory_order_relaxed))
+      std::this_thread::yield();
+    other.reset();
+    canceller.join();
+    EXPECT_EQ(alive.use_count(), 1);
+    EXPECT_LE(cancelled, 1u);
+    EXPECT_EQ(timer.cancel(), 0u);
+  }
 }
 
 WEFT_INSTANTIATE_BACKENDS(timer_threads_test);
