@@ -137,6 +137,14 @@ void scheduler::take_all(worker& w) noexcept {
   take_inbox(w);
 }
 
+/// To the only worker that is left: alone, it does not look there.
+void scheduler::give_backlog(worker& w) noexcept {
+  w.lock_.revoke();
+  w.is_counted_ = false;
+  w.local_.splice(backlog_);
+  w.lock_.restore();
+}
+
 /// Among several: empties the inbox into the backlog and takes some from there.
 void scheduler::take_batch(worker& w) noexcept {
   if (!w.is_counted_)

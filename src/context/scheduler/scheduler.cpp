@@ -108,12 +108,16 @@ void scheduler::leave(worker& w) noexcept {
   while (*link != &w)
     link = &(*link)->next_;
   *link = w.next_;
-  if (workers_ && !workers_->next_)
+  const bool something_left = !nothing_queued();
+  if (workers_ && !workers_->next_) {
     several_.store(false, std::memory_order_relaxed);
+    if (!backlog_.empty())
+      give_backlog(*workers_);
+  }
   --awake_;
   settle(w);
   // What this worker was woken for, and polling, go on with another.
-  if (!nothing_queued() || (driver_.load(std::memory_order_relaxed) && !poller_))
+  if (something_left || (driver_.load(std::memory_order_relaxed) && !poller_))
     wake_one();
 }
 

@@ -135,6 +135,7 @@ class scheduler final : public execution_context::service {
   void overflow(worker& w) noexcept;
   void take_inbox(worker& w) noexcept;
   void take_batch(worker& w) noexcept;
+  void give_backlog(worker& w) noexcept;
   void take_all(worker& w) noexcept;
   bool steal(worker& w) noexcept;
   void steal_stalled(worker& w) noexcept;

@@ -84,6 +84,7 @@ void scheduler::receive(worker& w, operation_queue& ready) noexcept {
     w.local_.splice(ready);
     return;
   }
+  end_search(w, true);
   backlog_.splice(ready);
   take_batch(w);
   if (!backlog_.empty() ||

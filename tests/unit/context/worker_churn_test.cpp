@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
+#include <latch>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -127,6 +129,31 @@ TEST_P(worker_churn, ends_every_handler_when_the_context_is_destroyed) {
     EXPECT_EQ(t.ended, t.posted);
     EXPECT_LE(t.called, t.posted);
   }
+}
+
+// The thread that leaves has taken many out of the inbox; the one that stays always has something
+// of its own to do.
+TEST_P(worker_churn, leaves_what_it_has_not_run_to_a_thread_that_is_never_idle) {
+  constexpr int count = 500;
+  std::atomic<int> called{0};
+  std::latch blocked(1), left(1);
+  std::function<void()> again = [&] {
+    if (called != count)
+      weft::post(context, again);
+  };
+  weft::post(context, [&] {
+    again();
+    blocked.count_down();
+    left.wait();
+  });
+  std::thread busy([&] { context.run(); });
+  blocked.wait();
+  for (int i = 0; i != count; ++i)
+    weft::post(context, [&] { called.fetch_add(1); });
+  EXPECT_EQ(context.run_one(), 1u);
+  left.count_down();
+  busy.join();
+  EXPECT_EQ(called, count);
 }
 
 }  // namespace
