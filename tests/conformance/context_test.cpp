@@ -26,13 +26,14 @@
 
 #include "support/backend.hpp"
 #include "support/locking_executor.hpp"
+#include "support/sanitizer.hpp"
 
 namespace {
 std::atomic<std::size_t> allocations{0};
 }  // namespace
 
 // The sanitizers have allocators of their own.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !WEFT_TEST_ASAN && !WEFT_TEST_TSAN
 // Counts what the whole program allocates. Inlined, they would look to g++ like a mismatch.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;

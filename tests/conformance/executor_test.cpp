@@ -322,9 +322,9 @@ TEST(strand_over_pool, a_pool_that_is_stopped_and_ends_destroys_what_waits_uncal
   auto owned = std::make_shared<int>(0);
   std::atomic<int> ran{0};
   {
+    std::latch begun(1), stopped(1);  // outlive the pool's threads
     weft::thread_pool pool(2);
     auto strand = weft::make_strand(pool);
-    std::latch begun(1), stopped(1);
     weft::post(strand, [&] {
       begun.count_down();
       stopped.wait();

@@ -15,6 +15,7 @@
 #include <weft/context/post.hpp>
 
 #include "support/operation_test.hpp"
+#include "support/sanitizer.hpp"
 
 namespace {
 
@@ -237,7 +238,7 @@ TEST_P(every_operation_fault, what_the_executor_throws_leaves_run_until_it_takes
 }
 
 TEST_P(every_operation_fault, pending_at_a_fork_completes_in_the_child) {
-#if defined(__SANITIZE_THREAD__)
+#if WEFT_TEST_TSAN
   GTEST_SKIP() << "ThreadSanitizer does not follow a fork of several threads";
 #endif
   for_each_family(pending, [&](const operation_family& family) {

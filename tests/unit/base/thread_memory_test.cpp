@@ -22,6 +22,8 @@
 
 #include "base/memory_region.hpp"
 
+#include "support/sanitizer.hpp"
+
 namespace {
 
 using weft::detail::memory_region_pool;
@@ -237,7 +239,7 @@ TEST(thread_memory, serves_a_thread_whose_own_lists_are_gone) {
 }
 
 // ThreadSanitizer needs address space of its own, and has its own opinion of forks.
-#ifndef __SANITIZE_THREAD__
+#if !WEFT_TEST_TSAN
 void exhaust() {
   std::size_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;

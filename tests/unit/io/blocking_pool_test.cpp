@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include "support/sanitizer.hpp"
+
 namespace {
 
 using weft::detail::blocking_pool;
@@ -280,7 +282,7 @@ TEST(blocking_pool, a_done_that_submits_keeps_the_pool_going) {
   c.finished.acquire();
 }
 
-#if !defined(__SANITIZE_THREAD__)
+#if !WEFT_TEST_TSAN
 TEST(blocking_pool, a_forked_child_begins_again_what_the_parent_had_begun) {
   listener l;
   blocking_pool pool(&listener::done, &l, 1);

@@ -17,6 +17,8 @@
 
 #include "unit/net/socket_fixture.hpp"
 
+#include "support/sanitizer.hpp"
+
 namespace {
 
 using namespace weft_test;
@@ -536,7 +538,7 @@ TEST_P(receive_stream, several_streams_run_on_two_threads) {
 }
 
 TEST_P(receive_stream, child_of_a_fork_takes_bytes_by_a_ring_of_its_own) {
-#if defined(__SANITIZE_THREAD__)
+#if WEFT_TEST_TSAN
   GTEST_SKIP() << "ThreadSanitizer does not support a fork of several threads";
 #endif
   auto [client, server] = unix_pair();

@@ -27,6 +27,7 @@
 
 #include "support/backend.hpp"
 #include "support/cancellable.hpp"
+#include "support/sanitizer.hpp"
 #include "unit/net/fake_dns_server.hpp"
 
 namespace {
@@ -411,7 +412,7 @@ TEST_P(resolver, icmp_names_resolve_without_a_service) {
 }
 
 TEST_P(resolver, child_of_a_fork_asks_again_with_sockets_of_its_own) {
-#if defined(__SANITIZE_THREAD__)
+#if WEFT_TEST_TSAN
   GTEST_SKIP() << "ThreadSanitizer does not support a fork of several threads";
 #endif
   tcp::resolver names(context);
