@@ -134,6 +134,26 @@ TEST_P(blocked_worker, is_found_while_the_others_have_events_all_the_time) {
   run_on(2);
 }
 
+// Each of the first takes what the one before has left, and blocks too: the last polls.
+TEST_P(blocked_worker, with_another_that_blocks_leaves_the_rest_to_a_third) {
+  for (unsigned threads : {3u, 4u}) {
+    context.restart();
+    weft::steady_timer timer(context);
+    std::promise<void> done;
+    const std::shared_future<void> released = done.get_future().share();
+    std::atomic<unsigned> blocked{1};
+    std::function<void()> block = [&] {
+      if (blocked.fetch_add(1) != threads - 1)
+        weft::post(context, block);
+      else
+        timer.expires_after(1us), timer.async_wait([&](weft::error_code) { done.set_value(); });
+      released.wait();
+    };
+    weft::post(context, block);
+    run_on(threads);
+  }
+}
+
 TEST_P(blocked_worker, does_not_keep_what_comes_from_outside) {
   std::promise<void> blocked, done;
   weft::post(context, [&] {

@@ -5,6 +5,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
+
 namespace WEFT_NAMESPACE::detail {
 namespace {
 
@@ -15,7 +18,13 @@ long membarrier(int command) noexcept {
 }  // namespace
 
 void heavy_barrier() noexcept {
-  membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+  if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0)
+    return;
+  std::fputs(
+      "weft: membarrier(2) is refused since a policy was installed; install it before the first "
+      "context is made\n",
+      stderr);
+  std::abort();
 }
 
 bool asymmetric_barrier_available() noexcept {

@@ -58,6 +58,7 @@ void scheduler::push_locked(worker& w, operation* op) noexcept {
     if (!w.is_counted_ || get(w.size_) > worker::local_limit)
       overflow(w);
     wake_searcher();
+    ensure_watch();
   }
 }
 
@@ -120,11 +121,11 @@ operation* scheduler::take_elsewhere(worker& w) noexcept {
     return nullptr;
   set(w.size_, get(w.size_) - 1);
   set(w.taken_, get(w.taken_) + 1);
+  end_search(w, true);
   if (!single) {
-    end_search(w, true);
     if (!backlog_.empty() || get(w.size_) >= get(surplus_))
       wake_searcher();
-    if (!w.local_.empty())
+    if (!w.local_.empty() || awake_ > 1 || nobody_polls())
       ensure_watch();
   }
   return op;
@@ -137,10 +138,12 @@ void scheduler::take_all(worker& w) noexcept {
   take_inbox(w);
 }
 
-/// To the only worker that is left: alone, it does not look there.
+/// To the only worker that is left: alone, it does not look there. What is in the backlog came
+/// before what that worker has queued since.
 void scheduler::give_backlog(worker& w) noexcept {
   w.lock_.revoke();
   w.is_counted_ = false;
+  backlog_.splice(w.local_);
   w.local_.splice(backlog_);
   w.lock_.restore();
 }
@@ -158,6 +161,8 @@ void scheduler::take_batch(worker& w) noexcept {
     w.local_.push(op);
   }
   set(w.size_, get(w.size_) + count);
+  if (count != 0)
+    end_search(w, true);
 }
 
 /// Takes a share of what another worker has queued.
@@ -207,6 +212,7 @@ void scheduler::look_around(worker& w, clock::time_point deadline) noexcept {
   const bool may_poll = source && !source->quiet();
   if (!may_poll && !get(several_))
     return;
+  w.adapt_turn(clock::now(), watch_interval);
   lock l(mutex_);
   if (!is_single(w)) {
     take_batch(w);

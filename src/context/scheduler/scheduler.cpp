@@ -117,8 +117,10 @@ void scheduler::leave(worker& w) noexcept {
   --awake_;
   settle(w);
   // What this worker was woken for, and polling, go on with another.
-  if (something_left || (driver_.load(std::memory_order_relaxed) && !poller_))
+  if (something_left || nobody_polls())
     wake_one();
+  if (awake_ != 0)
+    ensure_watch();
 }
 
 bool scheduler::alone() const noexcept {
@@ -165,13 +167,17 @@ bool scheduler::settle(worker& w) noexcept {
 
 // ---- the loop
 
+bool scheduler::nobody_polls() const noexcept {
+  return driver_.load(std::memory_order_relaxed) && !poller_;
+}
+
 bool scheduler::run_one(worker& w, wait mode, clock::time_point deadline) {
   for (;;) {
     if (stopped() || (deadline != no_deadline && clock::now() >= deadline))
       return false;
     if (w.budget_ == 0) [[unlikely]] {
-      w.budget_ = worker::poll_interval;
       look_around(w, deadline);
+      w.budget_ = w.turn_;
     }
     if (operation* op = take(w)) {
       --w.budget_;

@@ -50,10 +50,11 @@ struct scheduler_options {
 /// queue, and the driver nobody polls. So while any worker is awake with such, one of those asleep
 /// is the watcher: it sleeps for `watch_interval` only, and if a worker has taken nothing in an
 /// interval it takes what that one has queued; it becomes the poller if nobody has polled in one.
-/// Workers that have no time to sleep look as well, after every worker::poll_interval operations.
+/// Workers that have no time to sleep look as well, after every turn (worker::turn_).
 /// When it finds all others asleep it stops watching. A worker that goes to sleep while another is
 /// awake watches, unless somebody does; one that is awake and leaves something behind its handler
-/// while others sleep and nobody watches asks one to.
+/// while others sleep and nobody watches asks one to; and so does one that stops watching because
+/// it has found something to run, or leaves, while others are awake.
 ///
 /// **Work.** `outstanding_` and the operations in the inbox, which are counted when they are taken
 /// out, are all the work there is; exact while no worker is awake. An awake worker holds a credit,
@@ -142,6 +143,7 @@ class scheduler final : public execution_context::service {
   bool steal_from(worker& victim, worker& w) noexcept;
   bool is_single(const worker& w) const noexcept { return workers_ == &w && !w.next_; }
   bool nothing_queued() noexcept;
+  bool nobody_polls() const noexcept;
 
   // Sleep; all under mutex_ but wake_if_idle.
   bool idle(worker& w, wait mode, clock::time_point deadline) noexcept;

@@ -22,6 +22,7 @@ bool scheduler::idle(worker& w, wait mode, clock::time_point deadline) noexcept 
     return false;
   }
   w.settled_ = true;
+  w.turn_began_ = {};
   --awake_;
   if (!is_single(w) && mode == wait::yes)
     look_for_stalled();
@@ -237,7 +238,7 @@ bool scheduler::look_for_stalled() noexcept {
   if (now - last_look_ < watch_interval)
     return false;
   last_look_ = now;
-  bool found = driver_.load(std::memory_order_relaxed) && !poller_ && polls_ == seen_polls_;
+  bool found = nobody_polls() && polls_ == seen_polls_;
   seen_polls_ = polls_;
   for (worker* w = workers_; w; w = w->next_) {
     const unsigned taken = w->taken_.load(std::memory_order_relaxed);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 
@@ -17,7 +19,7 @@ class scheduler;
 /// nested in handlers make a chain of workers.
 class worker {
  public:
-  /// Operations a worker runs before it looks for events without sleeping.
+  /// Operations a worker runs at most before it looks for events without sleeping.
   static constexpr int poll_interval = 64;
 
   /// How many operations a worker keeps to itself while there are others, and how many it takes
@@ -39,9 +41,24 @@ class worker {
   scheduler& owner_;
   worker* const outer_;  // the next worker of the same thread, further out
 
+  using time_point = std::chrono::steady_clock::time_point;
+
+  /// A turn of handlers that take their time is shorter: it is to end within `limit`.
+  void adapt_turn(time_point now, std::chrono::nanoseconds limit) noexcept {
+    if (turn_began_ != time_point{}) {
+      if (now - turn_began_ > limit)
+        turn_ = std::max(1, turn_ / 4);
+      else if (now - turn_began_ < limit / 4)
+        turn_ = std::min(poll_interval, 2 * turn_);
+    }
+    turn_began_ = now;
+  }
+
   // Own thread only.
   std::int64_t work_ = 0;  // change of the work count not yet told to the scheduler
-  int budget_ = poll_interval;
+  int turn_ = poll_interval;
+  int budget_ = poll_interval;  // what is left of the turn
+  time_point turn_began_{};     // unless it slept since
 
   // The local queue, guarded by lock_. size_ is exact while is_counted_; others read it as a hint.
   biased_lock lock_;

@@ -9,6 +9,7 @@
 #include <latch>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -227,7 +228,7 @@ TEST_P(io_context_on, many_threads_run_every_handler_once) {
 }
 
 TEST_P(io_context_on, threads_that_come_and_go_lose_nothing) {
-  std::atomic<int> n{0};
+  std::atomic<int> n{0}, posted{0};
   constexpr int total = 20'000;
   auto work = std::make_unique<decltype(guard(context))>(guard(context));
   std::thread steady([&] { context.run(); });
@@ -236,18 +237,22 @@ TEST_P(io_context_on, threads_that_come_and_go_lose_nothing) {
     while (!done)
       context.poll_one();
   });
-  for (int i = 0; i < total; ++i)
+  for (int i = 0; i < total; ++i) {
+    posted.fetch_add(1);
     post(context, [&] {
-      if (n.fetch_add(1) % 2 == 0)
-        post(context, [&] { n.fetch_add(1); });
+      if (n.fetch_add(1) % 2 != 0)
+        return;
+      posted.fetch_add(1);
+      post(context, [&] { n.fetch_add(1); });
     });
+  }
   work.reset();
   steady.join();
   done = true;
   visitor.join();
   context.restart();
   context.run();
-  EXPECT_GE(n.load(), total);
+  EXPECT_EQ(n.load(), posted.load());
 }
 
 // P9, and the line of design.md for io_context{1}: a second thread in run() stays correct. The
@@ -294,6 +299,19 @@ TEST_P(io_context_on, run_nested_in_a_handler_runs_what_is_queued) {
   });
   EXPECT_EQ(context.run(), 2u);
   EXPECT_EQ(n, 2);
+}
+
+TEST_P(io_context_on, run_one_nested_in_a_handler_keeps_the_order) {
+  std::string order;
+  post(context, [&] {
+    order += 'a';
+    EXPECT_EQ(context.poll_one(), 1u);
+    post(context, [&] { order += 'f'; });
+  });
+  for (char c : {'b', 'c', 'd'})
+    post(context, [&, c] { order += c; });
+  context.run();
+  EXPECT_EQ(order, "abcdf");
 }
 
 TEST(io_context, single_thread_runs_what_its_thread_posts) {
