@@ -276,6 +276,8 @@ bool io_driver::try_now(io_object& object, io_operation* op) const noexcept {
   }
   if (op->kind().registered && backend_->knows(op->kind().registered(*op)))
     return false;
+  if (op->kind().prepare && backend_->batches())
+    return false;
   return !op->kind().blocking && object.pollable && object.is_ready(op->queue());
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -53,6 +54,10 @@ class backend {
   /// locked.
   virtual void detach(io_object& object) noexcept = 0;
 
+  /// Whether what is submitted goes to the kernel with much else, so that a system call for one
+  /// operation is the dearer way.
+  bool batches() const noexcept { return batches_.load(std::memory_order_relaxed); }
+
   /// Whether a stream_source can be submitted.
   virtual bool takes_ahead() const noexcept { return false; }
   /// Lets the kernel take buffers from the ring. False: it will not.
@@ -72,6 +77,9 @@ class backend {
 
   /// In the child of a fork: makes new kernel objects. The driver attaches and submits anew.
   virtual void restart() = 0;
+
+ protected:
+  std::atomic<bool> batches_{false};
 };
 
 std::unique_ptr<backend> make_epoll_backend(io_driver& driver);

@@ -42,6 +42,9 @@ class uring_backend final : public backend {
   static constexpr unsigned submission_entries = 256;
   static constexpr unsigned completion_entries = 4096;
 
+  /// So many completions in one poll, and what is submitted next is worth collecting.
+  static constexpr unsigned batch = 16;
+
   uring_backend(io_driver& driver, bool single_thread)
       : driver_(driver), single_thread_(single_thread) {
     restart();
@@ -143,6 +146,8 @@ class uring_backend final : public backend {
       timeout = 0;
     enter(timeout == 0 ? 0 : 1, timeout);
     reap(ready);
+    batches_.store(reaped_.load(std::memory_order_relaxed) >= batch && driver_.owner().alone(),
+                   std::memory_order_relaxed);
   }
 
   void wake() noexcept override {
@@ -257,7 +262,9 @@ class uring_backend final : public backend {
   bool reap(operation_queue& ready) noexcept {
     bool was_woken = false;
     const std::lock_guard lock(reap_mutex_);
+    reaped_.store(0, std::memory_order_relaxed);
     ring_->reap([&](std::uint64_t data, int result, unsigned flags) {
+      reaped_.store(reaped_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
       if (data == ignored)
         return;
       if (data != woken) {
@@ -284,6 +291,7 @@ class uring_backend final : public backend {
   std::mutex submit_mutex_;
   std::mutex reap_mutex_;
   std::atomic<unsigned> submissions_{0};
+  std::atomic<unsigned> reaped_{0};  // by the last reaping; written under reap_mutex_
   native_descriptor wake_;
   std::optional<ring> ring_;
   fixed_buffers fixed_buffers_;
