@@ -44,11 +44,11 @@ io_status stream_source::when_empty(io_operation& consumer, bool direct) noexcep
 }
 
 void retain(stream_source& source) noexcept {
-  source.references_.fetch_add(1, std::memory_order_relaxed);
+  source.references_.add();
 }
 
 void release(stream_source& source) noexcept {
-  if (source.references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+  if (source.references_.drop())
     source.kind().destroy(source);
 }
 

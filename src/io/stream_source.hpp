@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 
+#include <weft/base/reference_count.hpp>
 #include <weft/io/op/stream.hpp>
 
 namespace WEFT_NAMESPACE::detail {
@@ -85,8 +85,7 @@ class stream_source : public io_operation {
   stream_item* front_ = nullptr;
   stream_item* back_ = nullptr;
   std::size_t backlog_ = 0;
-  // Taken relaxed, under another reference; given up with release, the last one acquires.
-  std::atomic<unsigned> references_{1};
+  reference_count references_;
 };
 
 /// Makes sources; they are born with one reference. Throw std::bad_alloc.

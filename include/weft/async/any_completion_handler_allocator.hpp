@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include <weft/base/operation_memory.hpp>
+#include <weft/base/reference_count.hpp>
 
 namespace WEFT_NAMESPACE {
 
@@ -147,13 +147,11 @@ class any_allocator {
     }
   };
 
-  // `references` is written by all copies; the releasing decrements pair with the acquire of the
-  // last one, so that the holder is destroyed after every use.
   template <class Allocator>
   struct counted {
     explicit counted(const Allocator& a) : allocator(a) {}
     Allocator allocator;
-    std::atomic<std::size_t> references{1};
+    reference_count references;
   };
   template <class Allocator>
   struct shared {
@@ -161,12 +159,10 @@ class any_allocator {
       return *std::launder(static_cast<counted<Allocator>* const*>(storage));
     }
     static const Allocator& get(const void* storage) noexcept { return holder(storage)->allocator; }
-    static void acquire(const void* storage) noexcept {
-      holder(storage)->references.fetch_add(1, std::memory_order_relaxed);
-    }
+    static void acquire(const void* storage) noexcept { holder(storage)->references.add(); }
     static void release(const void* storage) noexcept {
       counted<Allocator>* h = holder(storage);
-      if (h->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      if (h->references.drop()) {
         const Allocator allocator(h->allocator);
         operation_owner<counted<Allocator>, Allocator> owner(h, allocator);
       }

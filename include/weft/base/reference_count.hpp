@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <cstddef>
+
 #include <weft/base/atomics.hpp>
 
 namespace WEFT_NAMESPACE::detail {
@@ -17,7 +19,7 @@ class basic_reference_count {
   bool drop() noexcept { return count_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
  private:
-  typename Atomics::template atomic<unsigned> count_{1};
+  typename Atomics::template atomic<std::size_t> count_{1};
 };
 
 using reference_count = basic_reference_count<>;

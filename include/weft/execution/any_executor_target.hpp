@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstring>
 #include <exception>
@@ -12,6 +11,7 @@
 
 #include <weft/base/config.hpp>
 #include <weft/base/function_operation.hpp>
+#include <weft/base/reference_count.hpp>
 #include <weft/base/thread_memory.hpp>
 #include <weft/execution/function_view.hpp>
 #include <weft/execution/properties.hpp>
@@ -64,7 +64,7 @@ struct target_operations {
 /// A target too large to be stored in place. It is never changed, so copies share it.
 template <class T>
 struct shared_target {
-  std::atomic<std::size_t> references{1};
+  reference_count references;
   T value;
 };
 
@@ -102,13 +102,11 @@ struct target_storage<T> {
 
   static void copy(void* to, const void* from) noexcept {
     std::memcpy(to, from, sizeof(pointers));
-    static_cast<pointers*>(to)->block->references.fetch_add(1, std::memory_order_relaxed);
+    static_cast<pointers*>(to)->block->references.add();
   }
   static void destroy(void* storage) noexcept {
     shared_target<T>* block = static_cast<pointers*>(storage)->block;
-    // The last owner's destruction of the value comes after all use by the others: each one's
-    // release pairs with the acquire of the last.
-    if (block->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    if (block->references.drop()) {
       block->~shared_target();
       thread_memory::deallocate(block, sizeof(shared_target<T>), alignof(shared_target<T>));
     }
@@ -116,7 +114,7 @@ struct target_storage<T> {
   static void emplace(void* storage, T&& value) {
     void* p = thread_memory::allocate(sizeof(shared_target<T>), alignof(shared_target<T>));
     try {
-      auto* block = ::new (p) shared_target<T>{{1}, std::move(value)};
+      auto* block = ::new (p) shared_target<T>{{}, std::move(value)};
       ::new (storage) pointers{&block->value, block};
     } catch (...) {
       thread_memory::deallocate(p, sizeof(shared_target<T>), alignof(shared_target<T>));
