@@ -23,6 +23,12 @@ inline void prepare_fixed(io_uring_sqe& sqe, int opcode, int fd, const registere
   sqe.buf_index = static_cast<std::uint16_t>(buffer.index);
 }
 
+/// io_kind::registered of operations with such a buffer.
+template <class Operation>
+registered_transfer& registered_of(io_operation& base) noexcept {
+  return static_cast<Operation&>(base).registered;
+}
+
 /// Takes note of io_uring's answer. True: it does not transfer registered buffers here (a
 /// registration that has ended, a device that it cannot wait for), and the operation is to be
 /// submitted once more.
@@ -40,6 +46,13 @@ inline bool refuses_fixed(io_operation& op, registered_transfer& buffer, int res
   if (result >= 0)
     io_driver::count_fixed(op);
   return false;
+}
+
+/// io_kind::finish of operations that `Finish` finishes with an ordinary buffer.
+template <class Operation, io_status (*Finish)(io_operation&, int) noexcept>
+io_status finish_registered(io_operation& base, int result) noexcept {
+  return refuses_fixed(base, registered_of<Operation>(base), result) ? io_status::again
+                                                                     : Finish(base, result);
 }
 
 }  // namespace WEFT_NAMESPACE::detail

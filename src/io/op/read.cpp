@@ -68,10 +68,6 @@ io_status finish_file_read(io_operation& base, int result) noexcept {
   return io_status::done;
 }
 
-registered_transfer& registered_of(io_operation& base) noexcept {
-  return static_cast<read_registered_operation&>(base).registered;
-}
-
 void prepare_fixed_read(io_operation& base, io_uring_sqe& sqe) noexcept {
   auto& op = static_cast<read_registered_operation&>(base);
   prepare_fixed(sqe, IORING_OP_READ_FIXED, op.fd, op.registered, op.vectors->base, op.vectors->size,
@@ -79,30 +75,23 @@ void prepare_fixed_read(io_operation& base, io_uring_sqe& sqe) noexcept {
 }
 
 void prepare_registered_ready_read(io_operation& base, io_uring_sqe& sqe) noexcept {
-  if (registered_of(base).fixed)
+  if (registered_of<read_registered_operation>(base).fixed)
     prepare_fixed_read(base, sqe);
   else
     io_uring_prep_poll_add(&sqe, base.fd, POLLIN | POLLRDHUP);
 }
 
-io_status finish_registered_ready_read(io_operation& base, int result) noexcept {
-  if (refuses_fixed(base, registered_of(base), result))
-    return io_status::again;
-  if (registered_of(base).fixed || result < 0)
+io_status finish_fixed_or_ready_read(io_operation& base, int result) noexcept {
+  if (registered_of<read_registered_operation>(base).fixed || result < 0)
     return finish_file_read(base, result);
   return perform_ready_read(base);
 }
 
 void prepare_registered_file_read(io_operation& base, io_uring_sqe& sqe) noexcept {
-  if (registered_of(base).fixed)
+  if (registered_of<read_registered_operation>(base).fixed)
     prepare_fixed_read(base, sqe);
   else
     prepare_file_read(base, sqe);
-}
-
-io_status finish_registered_file_read(io_operation& base, int result) noexcept {
-  return refuses_fixed(base, registered_of(base), result) ? io_status::again
-                                                          : finish_file_read(base, result);
 }
 
 }  // namespace
@@ -116,14 +105,14 @@ const io_kind read_operation::file_kind{&perform_file_read, &prepare_file_read, 
 const io_kind read_registered_operation::registered_ready_kind{
     .perform = &perform_ready_read,
     .prepare = &prepare_registered_ready_read,
-    .finish = &finish_registered_ready_read,
-    .registered = &registered_of};
+    .finish = &finish_registered<read_registered_operation, &finish_fixed_or_ready_read>,
+    .registered = &registered_of<read_registered_operation>};
 const io_kind read_registered_operation::registered_file_kind{
     .perform = &perform_file_read,
     .prepare = &prepare_registered_file_read,
-    .finish = &finish_registered_file_read,
+    .finish = &finish_registered<read_registered_operation, &finish_file_read>,
     .blocking = true,
-    .registered = &registered_of};
+    .registered = &registered_of<read_registered_operation>};
 
 const io_kind& read_registered_operation::kind_for(const registered_transfer& buffer,
                                                    transfer_mode how) noexcept {

@@ -82,10 +82,6 @@ io_status finish_receive(io_operation& base, int result) noexcept {
 
 // ---- one registered buffer
 
-registered_transfer& registered_of(io_operation& base) noexcept {
-  return static_cast<receive_registered_operation&>(base).registered;
-}
-
 void prepare_receive_registered(io_operation& base, io_uring_sqe& sqe) noexcept {
   auto& op = static_cast<receive_registered_operation&>(base);
   if (op.registered.fixed)
@@ -93,11 +89,6 @@ void prepare_receive_registered(io_operation& base, io_uring_sqe& sqe) noexcept 
                   op.buffer.size(), 0);
   else
     prepare_receive(base, sqe);
-}
-
-io_status finish_receive_registered(io_operation& base, int result) noexcept {
-  return refuses_fixed(base, registered_of(base), result) ? io_status::again
-                                                          : finish_receive(base, result);
 }
 
 // ---- a message header
@@ -140,10 +131,11 @@ io_status finish_receive_message(io_operation& base, int result) noexcept {
 }  // namespace
 
 const io_kind receive_operation::receive_kind{&perform_receive, &prepare_receive, &finish_receive};
-const io_kind receive_registered_operation::registered_kind{.perform = &perform_receive,
-                                                            .prepare = &prepare_receive_registered,
-                                                            .finish = &finish_receive_registered,
-                                                            .registered = &registered_of};
+const io_kind receive_registered_operation::registered_kind{
+    .perform = &perform_receive,
+    .prepare = &prepare_receive_registered,
+    .finish = &finish_registered<receive_registered_operation, &finish_receive>,
+    .registered = &registered_of<receive_registered_operation>};
 const io_kind receive_operation::urgent_kind{&perform_receive, nullptr, nullptr};
 const io_kind receive_message_operation::urgent_message_kind{&perform_receive_message, nullptr,
                                                              nullptr};

@@ -61,10 +61,6 @@ io_status finish_sent(io_operation& base, int result) noexcept {
   return sent(static_cast<transfer_operation&>(base), result);
 }
 
-registered_transfer& registered_of(io_operation& base) noexcept {
-  return static_cast<send_registered_operation&>(base).registered;
-}
-
 void prepare_send_registered(io_operation& base, io_uring_sqe& sqe) noexcept {
   auto& op = static_cast<send_registered_operation&>(base);
   if (!op.registered.fixed) {
@@ -76,20 +72,16 @@ void prepare_send_registered(io_operation& base, io_uring_sqe& sqe) noexcept {
   sqe.rw_flags = quiet_write_flag;
 }
 
-io_status finish_send_registered(io_operation& base, int result) noexcept {
-  return refuses_fixed(base, registered_of(base), result) ? io_status::again
-                                                          : finish_sent(base, result);
-}
-
 }  // namespace
 
 const io_kind send_operation::send_kind{&perform_send, &prepare_send, &finish_sent};
 const io_kind send_message_operation::send_message_kind{&perform_send_message,
                                                         &prepare_send_message, &finish_sent};
-const io_kind send_registered_operation::registered_kind{.perform = &perform_send,
-                                                         .prepare = &prepare_send_registered,
-                                                         .finish = &finish_send_registered,
-                                                         .registered = &registered_of};
+const io_kind send_registered_operation::registered_kind{
+    .perform = &perform_send,
+    .prepare = &prepare_send_registered,
+    .finish = &finish_registered<send_registered_operation, &finish_sent>,
+    .registered = &registered_of<send_registered_operation>};
 
 const io_kind& send_registered_operation::kind_for(const registered_transfer& buffer,
                                                    int flags) noexcept {

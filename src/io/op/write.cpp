@@ -60,10 +60,6 @@ io_status finish_file_write(io_operation& base, int result) noexcept {
   return io_status::done;
 }
 
-registered_transfer& registered_of(io_operation& base) noexcept {
-  return static_cast<write_registered_operation&>(base).registered;
-}
-
 void prepare_fixed_write(io_operation& base, io_uring_sqe& sqe) noexcept {
   auto& op = static_cast<write_registered_operation&>(base);
   prepare_fixed(sqe, IORING_OP_WRITE_FIXED, op.fd, op.registered, op.vectors->base,
@@ -73,30 +69,23 @@ void prepare_fixed_write(io_operation& base, io_uring_sqe& sqe) noexcept {
 }
 
 void prepare_registered_ready_write(io_operation& base, io_uring_sqe& sqe) noexcept {
-  if (registered_of(base).fixed)
+  if (registered_of<write_registered_operation>(base).fixed)
     prepare_fixed_write(base, sqe);
   else
     io_uring_prep_poll_add(&sqe, base.fd, POLLOUT);
 }
 
-io_status finish_registered_ready_write(io_operation& base, int result) noexcept {
-  if (refuses_fixed(base, registered_of(base), result))
-    return io_status::again;
-  if (registered_of(base).fixed || result < 0)
+io_status finish_fixed_or_ready_write(io_operation& base, int result) noexcept {
+  if (registered_of<write_registered_operation>(base).fixed || result < 0)
     return finish_file_write(base, result);
   return perform_ready_write(base);
 }
 
 void prepare_registered_file_write(io_operation& base, io_uring_sqe& sqe) noexcept {
-  if (registered_of(base).fixed)
+  if (registered_of<write_registered_operation>(base).fixed)
     prepare_fixed_write(base, sqe);
   else
     prepare_file_write(base, sqe);
-}
-
-io_status finish_registered_file_write(io_operation& base, int result) noexcept {
-  return refuses_fixed(base, registered_of(base), result) ? io_status::again
-                                                          : finish_file_write(base, result);
 }
 
 }  // namespace
@@ -109,14 +98,14 @@ const io_kind write_operation::file_kind{&perform_file_write, &prepare_file_writ
 const io_kind write_registered_operation::registered_ready_kind{
     .perform = &perform_ready_write,
     .prepare = &prepare_registered_ready_write,
-    .finish = &finish_registered_ready_write,
-    .registered = &registered_of};
+    .finish = &finish_registered<write_registered_operation, &finish_fixed_or_ready_write>,
+    .registered = &registered_of<write_registered_operation>};
 const io_kind write_registered_operation::registered_file_kind{
     .perform = &perform_file_write,
     .prepare = &prepare_registered_file_write,
-    .finish = &finish_registered_file_write,
+    .finish = &finish_registered<write_registered_operation, &finish_file_write>,
     .blocking = true,
-    .registered = &registered_of};
+    .registered = &registered_of<write_registered_operation>};
 
 const io_kind& write_registered_operation::kind_for(const registered_transfer& buffer,
                                                     transfer_mode how) noexcept {
