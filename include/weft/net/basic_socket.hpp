@@ -176,13 +176,7 @@ class basic_socket : public detail::socket_object<Protocol, Executor> {
     return endpoint;
   }
   endpoint_type remote_endpoint(error_code& ec) const {
-    endpoint_type endpoint;
-    std::size_t size = endpoint.capacity();
-    ec = this->handle().remote_endpoint(endpoint.data(), size);
-    if (ec)
-      return endpoint_type();
-    endpoint.resize(size);
-    return endpoint;
+    return this->endpoint_by(&detail::socket_handle::remote_endpoint, ec);
   }
 
   /// Ends one direction of a connection, or both: shutdown(2). The peer reads what was sent and

@@ -188,13 +188,7 @@ class socket_object : public socket_base {
     return endpoint;
   }
   endpoint_type local_endpoint(error_code& ec) const {
-    endpoint_type endpoint;
-    std::size_t size = endpoint.capacity();
-    ec = handle_.local_endpoint(endpoint.data(), size);
-    if (ec)
-      return endpoint_type();
-    endpoint.resize(size);
-    return endpoint;
+    return endpoint_by(&socket_handle::local_endpoint, ec);
   }
 
   /// Waits until the socket is ready to be read or written, or has an error pending. In
@@ -251,6 +245,19 @@ class socket_object : public socket_base {
    private:
     socket_object* self_;
   };
+
+  /// What `get`, a member of the handle, stores.
+  endpoint_type endpoint_by(error_code (socket_handle::*get)(sockaddr*, std::size_t&)
+                                const noexcept,
+                            error_code& ec) const {
+    endpoint_type endpoint;
+    std::size_t size = endpoint.capacity();
+    ec = (handle_.*get)(endpoint.data(), size);
+    if (ec)
+      return endpoint_type();
+    endpoint.resize(size);
+    return endpoint;
+  }
 
   socket_handle& handle() noexcept { return handle_; }
   const socket_handle& handle() const noexcept { return handle_; }
