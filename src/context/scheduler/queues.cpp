@@ -33,33 +33,51 @@ void scheduler::push(worker* w, operation* op) noexcept {
   const bool several = get(several_);
   if (!several && !inbox_.empty()) [[unlikely]]
     take_inbox(*w);
-  w->local_.push(op);
-  const unsigned size = get(w->size_) + 1;
-  set(w->size_, size);
-  const bool overfull = size > worker::local_limit || !w->is_counted_;
+  const bool overfull = push_local(*w, op);
   w->lock_.exit();
   if (several)
     share(*w, overfull);
 }
 
-/// Into the local queue, whose lock is held.
+// ---- the local queue, whose lock is held
+
+/// Whether the queue is now longer than a worker's among several may be.
+bool scheduler::push_local(worker& w, operation* op) noexcept {
+  w.local_.push(op);
+  const unsigned size = get(w.size_) + 1;
+  set(w.size_, size);
+  return size > worker::local_limit || !w.is_counted_;
+}
+
+operation* scheduler::pop_local(worker& w) noexcept {
+  operation* op = w.local_.pop();
+  if (op) {
+    set(w.size_, get(w.size_) - 1);
+    set(w.taken_, get(w.taken_) + 1);
+  }
+  return op;
+}
+
 void scheduler::take_inbox(worker& w) noexcept {
   const std::size_t count = inbox_.drain(w.local_);
   w.work_ += static_cast<std::int64_t>(count);
   set(w.size_, get(w.size_) + static_cast<unsigned>(count));
 }
 
+// ---- among several
+
+/// As push, under mutex_, which excludes those who could have revoked the queue's lock.
 void scheduler::push_locked(worker& w, operation* op) noexcept {
-  if (is_single(w))
+  const bool single = is_single(w);
+  if (single)
     take_inbox(w);
-  w.local_.push(op);
-  set(w.size_, get(w.size_) + 1);
-  if (!is_single(w)) {
-    if (!w.is_counted_ || get(w.size_) > worker::local_limit)
-      overflow(w);
-    wake_searcher();
-    ensure_watch();
-  }
+  const bool overfull = push_local(w, op);
+  if (single)
+    return;
+  if (overfull)
+    overflow(w);
+  wake_searcher();
+  ensure_watch();
 }
 
 /// A worker among several has pushed: what it cannot do at once others may.
@@ -94,11 +112,7 @@ operation* scheduler::take(worker& w) noexcept {
   if (w.lock_.enter()) [[likely]] {
     if (!inbox_.empty() && !get(several_)) [[unlikely]]
       take_inbox(w);
-    operation* op = w.local_.pop();
-    if (op) {
-      set(w.size_, get(w.size_) - 1);
-      set(w.taken_, get(w.taken_) + 1);
-    }
+    operation* op = pop_local(w);
     w.lock_.exit();
     if (op) [[likely]]
       return op;
@@ -116,11 +130,9 @@ operation* scheduler::take_elsewhere(worker& w) noexcept {
     if (w.local_.empty() && !steal(w))
       return nullptr;
   }
-  operation* op = w.local_.pop();
+  operation* op = pop_local(w);
   if (!op)
     return nullptr;
-  set(w.size_, get(w.size_) - 1);
-  set(w.taken_, get(w.taken_) + 1);
   end_search(w, true);
   if (!single) {
     if (!backlog_.empty() || get(w.size_) >= get(surplus_))
@@ -205,8 +217,7 @@ bool scheduler::steal_from(worker& victim, worker& w) noexcept {
   return count != 0;
 }
 
-/// After every poll_interval operations: events, and what is not in the local queue, get their
-/// turn.
+/// After every turn: events, and what is not in the local queue, get theirs.
 void scheduler::look_around(worker& w, clock::time_point deadline) noexcept {
   driver* const source = driver_.load(std::memory_order_acquire);
   const bool may_poll = source && !source->quiet();

@@ -131,10 +131,12 @@ class scheduler final : public execution_context::service {
   operation* take_elsewhere(worker& w) noexcept;
   void look_around(worker& w, clock::time_point deadline) noexcept;
   void share(worker& w, bool overfull) noexcept;
+  static bool push_local(worker& w, operation* op) noexcept;
+  static operation* pop_local(worker& w) noexcept;
+  void take_inbox(worker& w) noexcept;
   // Under mutex_.
   void push_locked(worker& w, operation* op) noexcept;
   void overflow(worker& w) noexcept;
-  void take_inbox(worker& w) noexcept;
   void take_batch(worker& w) noexcept;
   void give_backlog(worker& w) noexcept;
   void take_all(worker& w) noexcept;
@@ -157,6 +159,7 @@ class scheduler final : public execution_context::service {
   void wake_if_idle() noexcept;
   void wake_poller() noexcept;
   void unpark(worker& w) noexcept;
+  void list(worker& w) noexcept;
   void unlist(worker& w) noexcept;
 
   // Watch; all under mutex_.

@@ -26,7 +26,7 @@ bool scheduler::idle(worker& w, wait mode, clock::time_point deadline) noexcept 
   --awake_;
   if (!is_single(w) && mode == wait::yes)
     look_for_stalled();
-  if (driver_.load(std::memory_order_relaxed) && !poller_)
+  if (nobody_polls())
     poll(w, mode, deadline, l);
   else if (mode == wait::yes)
     park(w, deadline, l);
@@ -85,7 +85,6 @@ void scheduler::receive(worker& w, operation_queue& ready) noexcept {
     w.local_.splice(ready);
     return;
   }
-  end_search(w, true);
   backlog_.splice(ready);
   take_batch(w);
   if (!backlog_.empty() ||
@@ -104,8 +103,7 @@ void scheduler::park(worker& w, clock::time_point deadline, lock& l) noexcept {
   if (awake_ != 0 && !watcher_) {
     watch(w);
   } else {
-    w.next_parked_ = parked_;
-    parked_ = &w;
+    list(w);
   }
   for (;;) {
     const bool watches = watcher_ == &w;
@@ -122,13 +120,17 @@ void scheduler::park(worker& w, clock::time_point deadline, lock& l) noexcept {
       continue;
     if (awake_ == 0) {
       end_watch();
-      w.next_parked_ = parked_;
-      parked_ = &w;
+      list(w);
     } else if (look_for_stalled() || !nothing_queued()) {
       break;
     }
   }
   unlist(w);
+}
+
+void scheduler::list(worker& w) noexcept {
+  w.next_parked_ = parked_;
+  parked_ = &w;
 }
 
 /// Takes a parked worker that goes on out of the lists.

@@ -67,7 +67,7 @@ class worker {
   std::atomic<unsigned> taken_{0};  // operations taken to run; written by the own thread
 
   // Guarded by the scheduler's mutex.
-  bool is_counted_ = false;  // also read by its own thread, which alone writes it while awake
+  bool is_counted_ = false;  // its own thread reads it in lock_, which others revoke to write it
   bool searches_ = false;    // woken to take a share of what others have queued
   bool settled_ = false;     // its credit and work_ are given back: it looks for events or sleeps
   bool notified_ = false;    // to leave its sleep
