@@ -137,17 +137,20 @@ void scheduler::work_started() noexcept {
     outstanding_.fetch_add(1, std::memory_order_relaxed);
 }
 
+/// The last of all work is counted down under the mutex: else another worker could find nothing
+/// left meanwhile, and run() return, and the stop that follows here come after a restart().
 void scheduler::work_finished() noexcept {
-  if (worker* w = worker::current(*this))
+  if (worker* w = worker::current(*this)) {
     --w->work_;
-  else if (outstanding_.fetch_sub(1, std::memory_order_acq_rel) == 1)
-    work_exhausted();
-}
-
-/// Nothing is left, unless it is in the inbox.
-void scheduler::work_exhausted() noexcept {
+    return;
+  }
+  std::int64_t count = outstanding_.load(std::memory_order_relaxed);
+  while (count > 1)
+    if (outstanding_.compare_exchange_weak(count, count - 1, std::memory_order_acq_rel,
+                                           std::memory_order_relaxed))
+      return;
   const lock l(mutex_);
-  if (!nothing_queued())
+  if (outstanding_.fetch_sub(1, std::memory_order_acq_rel) != 1 || !nothing_queued())
     return;
   stopped_.store(true, std::memory_order_release);
   wake_all();

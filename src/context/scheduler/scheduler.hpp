@@ -123,7 +123,6 @@ class scheduler final : public execution_context::service {
   using lock = std::unique_lock<std::mutex>;
 
   bool settle(worker& w) noexcept;
-  void work_exhausted() noexcept;
 
   // Queues.
   void push(worker* w, operation* op) noexcept;
