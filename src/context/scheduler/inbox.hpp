@@ -3,8 +3,9 @@
 
 #include <cstddef>
 
-#include <weft/base/atomics.hpp>
 #include <weft/base/operation.hpp>
+
+#include "context/scheduler/atomics.hpp"
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -20,7 +21,7 @@ namespace WEFT_NAMESPACE::detail {
 /// (scheduler::idle_) they form a store-load pair: whoever pushes and then sees no sleeper is seen
 /// by the worker that counts itself asleep and then looks here. The exchange in `drain` acquires
 /// what pushes released; whoever only asks whether to drain needs no order.
-template <class Atomics = std_atomics>
+template <class Atomics = scheduler_atomics>
 class basic_inbox {
  public:
   basic_inbox() = default;

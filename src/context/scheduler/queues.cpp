@@ -9,11 +9,11 @@ namespace {
 
 /// Statistics and hints that only their owner writes.
 template <class T>
-void set(std::atomic<T>& variable, T value) noexcept {
+void set(scheduler_atomics::atomic<T>& variable, T value) noexcept {
   variable.store(value, std::memory_order_relaxed);
 }
 template <class T>
-T get(const std::atomic<T>& variable) noexcept {
+T get(const scheduler_atomics::atomic<T>& variable) noexcept {
   return variable.load(std::memory_order_relaxed);
 }
 

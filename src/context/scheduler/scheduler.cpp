@@ -5,8 +5,6 @@
 #include <cstdlib>
 #include <limits>
 
-#include "context/scheduler/asymmetric_barrier.hpp"
-
 namespace WEFT_NAMESPACE::detail {
 
 namespace {
@@ -35,7 +33,7 @@ scheduler::scheduler(execution_context& context)
 scheduler::scheduler(execution_context& context, const scheduler_options& options)
     : service(context),
       options_(options),
-      biased_(options.single_thread || asymmetric_barrier_available()) {
+      biased_(options.single_thread || scheduler_atomics::barriers_available()) {
   if (options_.own_thread) {
     work_started();
     own_thread_ = std::thread([this] { run(); });

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <thread>
@@ -12,6 +10,7 @@
 #include <weft/context/backend_kind.hpp>
 #include <weft/context/scheduler.hpp>
 
+#include "context/scheduler/atomics.hpp"
 #include "context/scheduler/driver.hpp"
 #include "context/scheduler/inbox.hpp"
 #include "context/scheduler/worker.hpp"
@@ -65,7 +64,7 @@ struct scheduler_options {
 /// No handler runs under any.
 class scheduler final : public execution_context::service {
  public:
-  using clock = std::chrono::steady_clock;
+  using clock = scheduler_atomics::clock;
 
   /// For a context that has none: run by a thread of its own.
   explicit scheduler(execution_context& context);
@@ -101,6 +100,8 @@ class scheduler final : public execution_context::service {
   void stop_own_thread() noexcept;
 
  private:
+  template <class T>
+  using atomic = scheduler_atomics::atomic<T>;
   enum class wait : bool { no, yes };
   struct stay;
 
@@ -120,7 +121,7 @@ class scheduler final : public execution_context::service {
   std::size_t run_single(wait mode, clock::time_point deadline);
   void check_thread() noexcept;
 
-  using lock = std::unique_lock<std::mutex>;
+  using lock = std::unique_lock<scheduler_atomics::mutex>;
 
   bool settle(worker& w) noexcept;
 
@@ -171,18 +172,18 @@ class scheduler final : public execution_context::service {
   const bool biased_;  // workers' locks: as a single thread needs no barrier, or the kernel has it
 
   // Read by every worker, written seldom.
-  std::atomic<bool> stopped_{false};
-  std::atomic<bool> several_{false};    // several workers; written under mutex_
-  std::atomic<bool> searching_{false};  // one was woken to search; written under mutex_
-  std::atomic<bool> watching_{false};   // one watches; written under mutex_
-  std::atomic<int> idle_{0};
-  std::atomic<unsigned> surplus_{min_surplus};
-  std::atomic<driver*> driver_{nullptr};  // written under mutex_
+  atomic<bool> stopped_{false};
+  atomic<bool> several_{false};    // several workers; written under mutex_
+  atomic<bool> searching_{false};  // one was woken to search; written under mutex_
+  atomic<bool> watching_{false};   // one watches; written under mutex_
+  atomic<int> idle_{0};
+  atomic<unsigned> surplus_{min_surplus};
+  atomic<driver*> driver_{nullptr};  // written under mutex_
 
   alignas(cache_line) inbox inbox_;
-  alignas(cache_line) std::atomic<std::int64_t> outstanding_{0};
+  alignas(cache_line) atomic<std::int64_t> outstanding_{0};
 
-  alignas(cache_line) std::mutex mutex_;
+  alignas(cache_line) scheduler_atomics::mutex mutex_;
   // Guarded by mutex_.
   operation_queue backlog_;
   worker* workers_ = nullptr;      // all that are in run()
@@ -196,7 +197,7 @@ class scheduler final : public execution_context::service {
   clock::time_point last_look_{};  // when somebody last looked for what is stalled
   unsigned entries_ = 0;           // calls of run() and its siblings, for their fairness to events
 
-  std::atomic<std::thread::id> bound_thread_{};  // with single_thread: the one allowed
+  atomic<std::thread::id> bound_thread_{};  // with single_thread: the one allowed
   std::thread own_thread_;
 };
 

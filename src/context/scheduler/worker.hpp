@@ -2,13 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 
 #include <weft/base/operation.hpp>
 
+#include "context/scheduler/atomics.hpp"
 #include "context/scheduler/biased_lock.hpp"
 
 namespace WEFT_NAMESPACE::detail {
@@ -41,7 +40,9 @@ class worker {
   scheduler& owner_;
   worker* const outer_;  // the next worker of the same thread, further out
 
-  using time_point = std::chrono::steady_clock::time_point;
+  template <class T>
+  using atomic = scheduler_atomics::atomic<T>;
+  using time_point = scheduler_atomics::clock::time_point;
 
   /// A turn of handlers that take their time is shorter: it is to end within `limit`.
   void adapt_turn(time_point now, std::chrono::nanoseconds limit) noexcept {
@@ -63,8 +64,8 @@ class worker {
   // The local queue, guarded by lock_. size_ is exact while is_counted_; others read it as a hint.
   biased_lock lock_;
   operation_queue local_;
-  std::atomic<unsigned> size_{0};
-  std::atomic<unsigned> taken_{0};  // operations taken to run; written by the own thread
+  atomic<unsigned> size_{0};
+  atomic<unsigned> taken_{0};  // operations taken to run; written by the own thread
 
   // Guarded by the scheduler's mutex.
   bool is_counted_ = false;  // its own thread reads it in lock_, which others revoke to write it
@@ -75,7 +76,7 @@ class worker {
   unsigned seen_taken_ = 0;  // taken_ when last looked at
   worker* next_ = nullptr;   // in the list of all workers
   worker* next_parked_ = nullptr;  // in the list of parked ones
-  std::condition_variable wakeup_;
+  scheduler_atomics::condition_variable wakeup_;
 };
 
 }  // namespace WEFT_NAMESPACE::detail
