@@ -43,11 +43,17 @@ void report(std::string_view workload, std::string_view implementation, std::str
   std::printf(
       "{\"workload\":\"%.*s\",\"implementation\":\"%.*s\",\"note\":\"%.*s\","
       "\"operations\":%llu,\"checksum\":%llu,\"seconds\":%.6f,\"cpu_seconds\":%.6f,"
-      "\"ns_per_operation\":%.2f}\n",
+      "\"ns_per_operation\":%.2f,\"figures\":{",
       int(workload.size()), workload.data(), int(implementation.size()), implementation.data(),
       int(note.size()), note.data(), static_cast<unsigned long long>(r.operations),
       static_cast<unsigned long long>(r.checksum), seconds(wall), seconds(cpu),
       r.operations ? seconds(wall) * 1e9 / double(r.operations) : 0.0);
+  const char* comma = "";
+  for (const figure& f : r.figures) {
+    std::printf("%s\"%.*s\":%.3f", comma, int(f.name.size()), f.name.data(), f.value);
+    comma = ",";
+  }
+  std::puts("}}");
 }
 
 }  // namespace bench

@@ -4,21 +4,30 @@
 #include <chrono>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace bench {
+
+/// A number measured beside the time of the whole run, a part of it for instance. Its name ends in
+/// its unit: `queue_ns`.
+struct figure {
+  std::string_view name;
+  double value;
+};
 
 /// What one run of one implementation has done. Implementations of a workload must agree on
 /// `operations` and `checksum`, or they did different work.
 struct result {
   std::uint64_t operations = 0;
   std::uint64_t checksum = 0;
+  std::vector<figure> figures = {};
 };
 
 /// `--NAME VALUE` of the command line, or `otherwise`. Ends the program on a malformed number.
 std::uint64_t option(int argc, char** argv, std::string_view name, std::uint64_t otherwise);
 
 /// Prints one line of JSON: what ran, its result, wall-clock and processor seconds, nanoseconds per
-/// operation, and `note` (a version, a setting).
+/// operation, the figures, and `note` (a version, a setting).
 void report(std::string_view workload, std::string_view implementation, std::string_view note,
             const result& r, std::chrono::nanoseconds wall, std::chrono::nanoseconds cpu);
 

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "harness/run.hpp"
+
+// The models of threads and contexts, over a library with Asio's vocabulary: `Net` is weft_net or
+// asio_net.
+namespace bench {
+
+/// The numbers of the command line: how many threads run handlers, and whether they do so on one
+/// context (a pool) or on a context each.
+struct model {
+  std::uint64_t threads;
+  bool separate;
+
+  model(int argc, char** argv)
+      : threads(option(argc, argv, "--threads", 1)),
+        separate(option(argc, argv, "--separate", 0) != 0) {}
+
+  std::string note() const {
+    return std::to_string(threads) + " thread" + (threads == 1 ? "" : "s") +
+           (threads == 1 ? ""
+            : separate   ? ", a context each"
+                         : ", one context");
+  }
+};
+
+/// The contexts of a model. A context for one thread is told so.
+template <class Net>
+class contexts {
+ public:
+  using context = typename Net::io_context;
+  using executor = typename context::executor_type;
+
+  explicit contexts(const model& m) : threads_(m.threads) {
+    const std::uint64_t count = m.separate ? m.threads : 1;
+    for (std::uint64_t i = 0; i != count; ++i)
+      all_.push_back(Net::make_context(m.separate ? 1 : static_cast<int>(m.threads)));
+  }
+
+  std::size_t size() const { return all_.size(); }
+  executor operator[](std::size_t i) { return all_[i]->get_executor(); }
+
+  /// While these exist, the contexts do not run out of work.
+  std::vector<typename Net::work_guard> keep_running() {
+    std::vector<typename Net::work_guard> guards;
+    for (auto& one : all_)
+      guards.emplace_back(one->get_executor());
+    return guards;
+  }
+
+  /// Runs them until they are out of work, this thread being one of the model's. Returns how many
+  /// handlers ran.
+  std::uint64_t run() {
+    std::vector<std::uint64_t> ran(threads_);
+    std::vector<std::thread> others;
+    for (std::size_t i = 1; i < threads_; ++i)
+      others.emplace_back([&, i] { ran[i] = all_[i % size()]->run(); });
+    ran[0] = all_[0]->run();
+    for (std::thread& t : others)
+      t.join();
+    return std::accumulate(ran.begin(), ran.end(), std::uint64_t{0});
+  }
+
+  /// Makes them ready for another `run`.
+  void restart() {
+    for (auto& one : all_)
+      one->restart();
+  }
+
+ private:
+  std::size_t threads_;
+  std::vector<std::unique_ptr<context>> all_;
+};
+
+/// A handler's work: a loop of so many turns, which the compiler leaves in place.
+inline void turn(std::uint64_t turns) {
+  for (std::uint64_t i = 0; i != turns; ++i)
+    asm volatile("" : "+r"(i));
+}
+
+}  // namespace bench
