@@ -241,10 +241,12 @@ bool io_driver::start(io_operation* op, bool may_return) noexcept {
       const io_status status = attempt(object, op);
       held = status == io_status::later;
       finished = status != io_status::again && !held;
-      if (!finished)
-        object.misses += object.misses != UINT8_MAX;
-      else if (status == io_status::done)
-        object.misses = 0;
+      if (queue == io_queue::read) {
+        if (!finished)
+          object.misses += object.misses != UINT8_MAX;
+        else if (status == io_status::done)
+          object.misses = 0;
+      }
     } else {
       finished = false;
     }

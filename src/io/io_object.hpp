@@ -75,7 +75,7 @@ class io_object {
 
   // The epoll backend's notes.
   std::uint32_t interest = 0;  // the events registered, or 0
-  std::uint8_t misses = 0;     // attempts in a row that found nothing after a full read
+  std::uint8_t misses = 0;     // reads in a row that were tried at once and found nothing
   bool level = false;          // level-triggered for reading: no attempt is made without an event
   bool hangup = false;         // the peer has finished: reading never blocks again
 

@@ -19,6 +19,7 @@
 #include <weft/base/error.hpp>
 #include <weft/context/thread_pool.hpp>
 #include <weft/execution/executor_work_guard.hpp>
+#include <weft/io/op/send.hpp>
 
 #include "support/backend.hpp"
 
@@ -38,6 +39,7 @@ class read_operation : public detail::transfer_operation {
 
   static detail::io_status perform(detail::io_operation& base) noexcept {
     auto& op = static_cast<read_operation&>(base);
+    ++attempts;
     const ssize_t n = ::recv(op.fd, op.data_, op.size_, MSG_DONTWAIT);
     if (n < 0 && errno == EAGAIN)
       return detail::io_status::again;
@@ -50,6 +52,8 @@ class read_operation : public detail::transfer_operation {
   static detail::io_status finish(detail::io_operation& base, int result) noexcept {
     return static_cast<read_operation&>(base).take(result);
   }
+
+  static inline std::atomic<int> attempts{0};
 
  private:
   detail::io_status take(int result) noexcept {
@@ -181,6 +185,28 @@ TEST_P(io_handle_on, full_reads_each_waited_for_lose_nothing) {
       ASSERT_EQ(std::string(data, 4), "1234");
     }
   }
+}
+
+TEST_P(io_handle_on, reads_that_wait_are_soon_tried_once_each_though_writes_succeed_between) {
+  constexpr int rounds = 32;
+  for (int i = 0; i != rounds; ++i) {
+    if (i == rounds / 2)
+      read_operation::attempts = 0;
+    outcome result, sent;
+    read(data, 5, result.handler());
+    write("hello");
+    while (result.calls == 0)
+      context->run_one();
+    EXPECT_EQ(result.bytes, 5u);
+    auto handler = sent.handler();
+    detail::start_io<detail::send_operation>(*io, handler, context->get_executor(),
+                                             weft::buffer(data, 5), 0);
+    context->restart();
+    context->run();
+    EXPECT_EQ(sent.bytes, 5u);
+    context->restart();
+  }
+  EXPECT_LE(read_operation::attempts, rounds / 2);
 }
 
 TEST_P(io_handle_on, the_end_of_the_stream_is_seen_after_a_short_read) {
