@@ -12,10 +12,18 @@
 namespace WEFT_NAMESPACE::detail {
 
 /// The atomics seam with what the scheduler's protocols need besides. The model of the scheduler
-/// compiles all of it with another file in this one's place (tests/model/scheduler/).
+/// compiles the shipping code over another struct of this name (tests/model/scheduler_test.cpp).
 struct scheduler_atomics : std_atomics {
   using condition_variable = std::condition_variable;
   using clock = std::chrono::steady_clock;
+
+  /// Operations a worker runs at most before it looks for events without sleeping.
+  static constexpr int poll_interval = 64;
+
+  /// How many operations a worker keeps to itself while there are others, and how many it takes
+  /// from the backlog at once.
+  static constexpr unsigned local_limit = 256;
+  static constexpr unsigned batch = 128;
 
   static bool barriers_available() noexcept { return detail::asymmetric_barrier_available(); }
   static void light_barrier() noexcept { detail::light_barrier(); }

@@ -9,8 +9,6 @@ namespace WEFT_NAMESPACE::detail {
 
 namespace {
 
-constexpr auto no_deadline = scheduler::clock::time_point::max();
-
 void count(std::size_t& n) noexcept {
   if (n != std::numeric_limits<std::size_t>::max())
     ++n;

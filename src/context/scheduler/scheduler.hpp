@@ -100,11 +100,14 @@ class scheduler final : public execution_context::service {
   void stop_own_thread() noexcept;
 
  private:
+  friend class scheduler_model;  // its invariants, in tests/model/scheduler_test.cpp
+
   template <class T>
   using atomic = scheduler_atomics::atomic<T>;
   enum class wait : bool { no, yes };
   struct stay;
 
+  static constexpr auto no_deadline = clock::time_point::max();
   static constexpr std::int64_t credit = std::int64_t(1) << 40;
   static constexpr std::size_t cache_line = 64;
   static constexpr unsigned min_surplus = 2;

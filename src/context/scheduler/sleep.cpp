@@ -7,12 +7,6 @@
 
 namespace WEFT_NAMESPACE::detail {
 
-namespace {
-
-constexpr auto no_deadline = scheduler::clock::time_point::max();
-
-}  // namespace
-
 /// Nothing was queued: looks for events, and sleeps if it may. False if this worker is to leave.
 bool scheduler::idle(worker& w, wait mode, clock::time_point deadline) noexcept {
   lock l(mutex_);

@@ -18,13 +18,9 @@ class scheduler;
 /// nested in handlers make a chain of workers.
 class worker {
  public:
-  /// Operations a worker runs at most before it looks for events without sleeping.
-  static constexpr int poll_interval = 64;
-
-  /// How many operations a worker keeps to itself while there are others, and how many it takes
-  /// from the backlog at once.
-  static constexpr unsigned local_limit = 256;
-  static constexpr unsigned batch = 128;
+  static constexpr int poll_interval = scheduler_atomics::poll_interval;
+  static constexpr unsigned local_limit = scheduler_atomics::local_limit;
+  static constexpr unsigned batch = scheduler_atomics::batch;
 
   worker(scheduler& owner, bool biased) noexcept;
   worker(const worker&) = delete;
@@ -36,6 +32,7 @@ class worker {
 
  private:
   friend class scheduler;
+  friend class scheduler_model;
 
   scheduler& owner_;
   worker* const outer_;  // the next worker of the same thread, further out

@@ -38,6 +38,9 @@ class atomic {
              where_type where = where_type::current()) noexcept {
     engine().store(*location_, bits(v), detail::make_access("store", kind::store, order, where));
   }
+  /// The latest value, which nobody is seen to read: for invariants that a scenario asserts.
+  T peek() const noexcept { return value(engine().peek(*location_)); }
+
   T exchange(T v, std::memory_order order = std::memory_order_seq_cst,
              where_type where = where_type::current()) noexcept {
     return modify("exchange", [](T, T desired) { return desired; }, v, order, where);
@@ -99,7 +102,7 @@ class atomic {
   }
   static T value(std::uint64_t b) noexcept {
     T v;
-    std::memcpy(&v, &b, sizeof v);
+    std::memcpy(static_cast<void*>(&v), &b, sizeof v);
     return v;
   }
 

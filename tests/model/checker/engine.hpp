@@ -119,6 +119,7 @@ class engine {
   location* make_location(std::uint64_t value);
   void end_location(location& l);
   std::uint64_t load(location& l, const access& how);
+  std::uint64_t peek(const location& l) const { return l.stores[l.order.back()].value; }
   void store(location& l, std::uint64_t value, const access& how);
   using modify = std::uint64_t (*)(std::uint64_t, std::uint64_t);
   std::uint64_t read_modify_write(location& l, modify f, std::uint64_t operand, const access& how);

@@ -319,7 +319,9 @@ bool engine::wait(waiters& w, mutex_state& m, bool may_time_out, std::source_loc
   unlock(m, where);
   w.threads.push_back(me);
   self().what = may_time_out ? state::waiting_or_timeout : state::waiting;
+  self().has_yielded = may_time_out;
   step();
+  self().has_yielded = false;
   const auto it = std::find(w.threads.begin(), w.threads.end(), me);
   const bool notified = it == w.threads.end();
   if (!notified)

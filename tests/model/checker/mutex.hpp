@@ -32,22 +32,26 @@ class mutex {
 };
 
 /// std::condition_variable for code under the checker. It does not wake for no reason. A wait with
-/// a deadline may time out at any moment: each is explored.
+/// a deadline may time out at any moment: each is explored, at first when all others wait.
 class condition_variable {
   using where_type = std::source_location;
-  using lock = std::unique_lock<mutex>;
 
  public:
   condition_variable() : waiters_(detail::engine::instance().make_waiters()) {}
   condition_variable(const condition_variable&) = delete;
   condition_variable& operator=(const condition_variable&) = delete;
 
-  void wait(lock& l, where_type where = where_type::current()) {
-    detail::engine::instance().wait(*waiters_, *l.mutex()->state_, false, where);
+  /// Also for a mutex that is derived from ours.
+  template <class Mutex>
+  void wait(std::unique_lock<Mutex>& l, where_type where = where_type::current()) {
+    const mutex& m = *l.mutex();
+    detail::engine::instance().wait(*waiters_, *m.state_, false, where);
   }
-  template <class TimePoint>
-  std::cv_status wait_until(lock& l, const TimePoint&, where_type where = where_type::current()) {
-    return detail::engine::instance().wait(*waiters_, *l.mutex()->state_, true, where)
+  template <class Mutex, class TimePoint>
+  std::cv_status wait_until(std::unique_lock<Mutex>& l, const TimePoint&,
+                            where_type where = where_type::current()) {
+    const mutex& m = *l.mutex();
+    return detail::engine::instance().wait(*waiters_, *m.state_, true, where)
                ? std::cv_status::no_timeout
                : std::cv_status::timeout;
   }
