@@ -10,6 +10,8 @@ namespace WEFT_NAMESPACE::detail {
 /// Nothing was queued: looks for events, and sleeps if it may. False if this worker is to leave.
 bool scheduler::idle(worker& w, wait mode, clock::time_point deadline) noexcept {
   lock l(mutex_);
+  if (!w.local_.empty())
+    return true;  // one that left has given it its backlog since this worker looked there
   end_search(w, false);
   if (!settle(w)) {
     outstanding_.fetch_add(credit, std::memory_order_relaxed);
