@@ -21,12 +21,7 @@ void cancellation_core::lock() noexcept {
     ++depth_;
     return;
   }
-  int expected = 0;
-  if (!state_.compare_exchange_strong(expected, 1, std::memory_order_acquire,
-                                      std::memory_order_relaxed)) {
-    while (state_.exchange(2, std::memory_order_acquire) != 0)
-      state_.wait(2, std::memory_order_relaxed);
-  }
+  mutex_.lock();
   owner_.store(key, std::memory_order_relaxed);
 }
 
@@ -36,8 +31,7 @@ void cancellation_core::unlock() noexcept {
     return;
   }
   owner_.store(nullptr, std::memory_order_relaxed);
-  if (state_.exchange(0, std::memory_order_release) == 2)
-    state_.notify_one();
+  mutex_.unlock();
 }
 
 void cancellation_core::emit(cancellation_type type) {

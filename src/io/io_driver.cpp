@@ -185,7 +185,7 @@ int io_driver::release(io_object& object) noexcept {
 }
 
 int io_driver::release(io_object& object, operation_queue& ready) noexcept {
-  object_lock lock(object.mutex);
+  std::unique_lock lock(object.mutex);
   if (object.closed) {
     lock.unlock();
     object.closing.wait(true, std::memory_order_acquire);  // another thread is at it

@@ -131,7 +131,7 @@ class io_driver final : public execution_context::service, public driver {
   static constexpr std::int64_t shortage_tick = 10'000'000;
 
  private:
-  using object_lock = std::unique_lock<std::mutex>;
+  using object_lock = std::lock_guard<word_mutex>;
 
   void shutdown() override;
   void notify_fork(execution_context::fork_event event) override;

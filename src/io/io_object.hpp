@@ -3,8 +3,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 
+#include <weft/base/word_mutex.hpp>
 #include <weft/io/io_operation.hpp>
 
 namespace WEFT_NAMESPACE::detail {
@@ -51,7 +51,7 @@ class io_object {
   io_operation_list& list(io_queue q) noexcept { return lists[static_cast<int>(q)]; }
   bool& is_ready(io_queue q) noexcept { return ready[static_cast<int>(q)]; }
 
-  std::mutex mutex;
+  word_mutex mutex;
   io_driver* driver = nullptr;
   std::atomic<int> fd{-1};            // written under the mutex
   std::atomic<unsigned> flags{0};     // the owner's notes

@@ -9,6 +9,7 @@
 
 #include <weft/async/cancellation_type.hpp>
 #include <weft/base/thread_memory.hpp>
+#include <weft/base/word_mutex.hpp>
 
 namespace WEFT_NAMESPACE {
 
@@ -106,9 +107,7 @@ class WEFT_API cancellation_core {
   void remove() noexcept;
   void dispose(cancellation_node*) noexcept;
 
-  // 0 free, 1 held, 2 held and waited for. Written by every thread that locks: the acquiring
-  // exchange of the next owner pairs with the releasing one of `unlock`.
-  std::atomic<int> state_{0};
+  word_mutex mutex_;
   // The owner's thread key, or null. Written by the owner only; relaxed suffices, since a thread
   // can read its own key here only if it wrote it itself.
   std::atomic<const void*> owner_{nullptr};

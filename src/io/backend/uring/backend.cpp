@@ -288,8 +288,8 @@ class uring_backend final : public backend {
   const bool single_thread_;
   bool enabled_ = true;
   std::atomic<bool> wake_armed_{false};
-  std::mutex submit_mutex_;
-  std::mutex reap_mutex_;
+  word_mutex submit_mutex_;
+  word_mutex reap_mutex_;
   std::atomic<unsigned> submissions_{0};
   std::atomic<unsigned> reaped_{0};  // by the last reaping; written under reap_mutex_
   native_descriptor wake_;
