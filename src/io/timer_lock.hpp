@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "context/scheduler/atomics.hpp"
+
+namespace WEFT_NAMESPACE::detail {
+
+/// A mutex that becomes biased to a thread which keeps taking it: that thread, the owner, then
+/// takes it and gives it back at the price of plain loads and stores.
+///
+/// Protocol:
+///   1. Without an owner it is mutex_.
+///   2. A thread that holds mutex_, and has taken it `patience_` times in a row, becomes the owner.
+///   3. The owner: busy_ = true; light barrier; if it still is the owner, it is in. It leaves with
+///      busy_ = false (release). If it is not, busy_ = false, and it goes by mutex_.
+///   4. Another thread takes mutex_, and if there is an owner: owner_ = nobody; heavy barrier;
+///   waits
+///      for busy_ == false (acquire); then it is in. patience_ is doubled, since that is dear.
+/// By the barrier pair either the owner sees that it no longer is, or the other sees busy_. The
+/// next owner holds mutex_ when it becomes that, so it has seen all that was done before.
+///
+/// Cost: an uncontended mutex for who is not the owner; a system call and an interrupt to the
+/// owner's processor for each revocation, a number that is logarithmic in that of the lock's uses.
+/// Who revokes waits actively while the owner is in: keep what is done there short.
+template <class Atomics>
+class basic_timer_lock {
+ public:
+  static constexpr unsigned initial_patience = 256;
+  static constexpr unsigned longest_patience = 1u << 24;
+
+  explicit basic_timer_lock(unsigned patience = initial_patience) noexcept : patience_(patience) {}
+
+  void lock() noexcept {
+    const std::uint64_t self = Atomics::thread_number();
+    if (owner_.load(std::memory_order_relaxed) == self) [[likely]] {
+      busy_.store(true, std::memory_order_relaxed);
+      Atomics::light_barrier();
+      if (owner_.load(std::memory_order_relaxed) == self) [[likely]] {
+        by_bias_ = true;
+        return;
+      }
+      busy_.store(false, std::memory_order_release);
+    }
+    lock_mutex(self);
+  }
+
+  void unlock() noexcept {
+    if (by_bias_) [[likely]]
+      busy_.store(false, std::memory_order_release);
+    else
+      mutex_.unlock();
+  }
+
+ private:
+  static constexpr std::uint64_t nobody = 0;
+
+  void lock_mutex(std::uint64_t self) noexcept {
+    mutex_.lock();
+    if (owner_.load(std::memory_order_relaxed) != nobody) {
+      owner_.store(nobody, std::memory_order_relaxed);
+      Atomics::heavy_barrier();
+      while (busy_.load(std::memory_order_acquire))
+        Atomics::yield();
+      patience_ = std::min(2 * patience_, longest_patience);
+    }
+    by_bias_ = false;
+    if (latest_ != self) {
+      latest_ = self;
+      in_a_row_ = 0;
+    }
+    if (++in_a_row_ >= patience_ && Atomics::barriers_available())
+      owner_.store(self, std::memory_order_relaxed);
+  }
+
+  typename Atomics::template atomic<std::uint64_t> owner_{nobody};  // written with mutex_ held
+  typename Atomics::template atomic<bool> busy_{false};             // written by the owner
+  bool by_bias_ = false;  // how the one who is in has come; written and read by that one
+  // Guarded by mutex_.
+  typename Atomics::mutex mutex_;
+  unsigned patience_;
+  unsigned in_a_row_ = 0;
+  std::uint64_t latest_ = nobody;
+};
+
+/// The seam's part of the lock. A thread's number is never another's, not even after its end.
+struct timer_lock_atomics : scheduler_atomics {
+  static std::uint64_t thread_number() noexcept {
+    if (number_ == 0) [[unlikely]]
+      number_ = next_number_.fetch_add(1, std::memory_order_relaxed);
+    return number_;
+  }
+
+ private:
+  static inline constinit thread_local std::uint64_t number_ = 0;
+  static inline std::atomic<std::uint64_t> next_number_{1};
+};
+
+class timer_lock : public basic_timer_lock<timer_lock_atomics> {};
+
+}  // namespace WEFT_NAMESPACE::detail
