@@ -10,6 +10,7 @@
 #include <weft/io/timer_core.hpp>
 
 #include "io/timer_heap.hpp"
+#include "io/timer_lock.hpp"
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -30,12 +31,13 @@ class basic_timer_queue {
 template <class Traits>
 class basic_timer_core {
   using atomics = typename Traits::atomics;
-  using mutex = typename atomics::mutex;
+  using mutex = typename Traits::lock;
   using scheduler = typename Traits::scheduler;
   using timer_heap = basic_timer_heap<Traits>;
   using timer_queue = basic_timer_queue<Traits>;
   using wait_link = basic_wait_link<atomics>;
   using wait_operation = typename Traits::wait_operation;
+  using state = typename basic_wait_node<Traits>::state;
 
  public:
   basic_timer_core(scheduler& owner, void (*wake)(void*), void* wake_arg) noexcept
@@ -64,7 +66,7 @@ class basic_timer_core {
       while (!queue->heap_.empty() && queue->heap_.front()->expiry_ <= now) {
         wait_operation* const op = queue->heap_.front();
         take_from_heap(op);
-        op->state_ = wait_operation::state::due;
+        become_due(op);
         ready.push(op);
       }
     }
@@ -80,7 +82,6 @@ class basic_timer_core {
         take_from_heap(op);
         unlink(op);
         claim(op);
-        --references_;  // the service still holds one
         out.push(op);
       }
     }
@@ -126,18 +127,17 @@ class basic_timer_core {
 
   bool start(wait_link& waits, wait_operation* op) noexcept {
     std::unique_lock lock(mutex_);
-    if (op->state_ == wait_operation::state::claimed)
+    const state now = state_of(op);
+    if (now == state::claimed)
       return false;
     if (is_shut_down_) {
       lock.unlock();
       op->destroy();
       return true;
     }
-    scheduler_work_started(*scheduler_);
-    op->is_counted_ = true;
-    ++references_;
-    if (op->state_ == wait_operation::state::cancelled) {
+    if (now == state::cancelled) {
       lock.unlock();
+      scheduler_work_started(*scheduler_);
       scheduler_complete(*scheduler_, op);
       return true;
     }
@@ -150,17 +150,19 @@ class basic_timer_core {
     if (is_first && sleeps_until_.load(std::memory_order_relaxed) != awake) {
       const timer_clock& clock = *op->queue_->clock_;
       if (op->expiry_ <= clock.now()) {
-        op->state_ = wait_operation::state::due;
+        become_due(op);
         lock.unlock();
+        scheduler_work_started(*scheduler_);
         scheduler_complete(*scheduler_, op);
         return true;
       }
       if (wake_time(time_left(clock, op->expiry_)) < sleeps_until_.load(std::memory_order_relaxed))
         wakes = sleeps_until_.exchange(awake, std::memory_order_relaxed) != awake;
     }
-    op->state_ = wait_operation::state::pending;
+    set_state(op, state::pending);
     heap.push(op);
     pending_.store(pending_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    scheduler_work_started(*scheduler_);
     lock.unlock();
     if (wakes)
       wake_(wake_arg_);
@@ -173,57 +175,61 @@ class basic_timer_core {
     {
       const std::lock_guard lock(mutex_);
       for (; count != limit && !waits.is_empty(); ++count)
-        cancel_locked(first_of(waits), completed);
+        if (wait_operation* const op = cancel_locked(first_of(waits)))
+          completed.push(op);
     }
-    complete(completed);
+    if (!completed.empty())
+      scheduler_complete(*scheduler_, completed);
     return count;
   }
 
   // ---- for waits
 
   void cancel(wait_operation* op) noexcept {
-    operation_queue completed;
+    wait_operation* completed = nullptr;
     {
       const std::lock_guard lock(mutex_);
-      if (op->state_ == wait_operation::state::fresh)
-        op->state_ = wait_operation::state::cancelled;
-      else if (op->state_ == wait_operation::state::pending ||
-               op->state_ == wait_operation::state::due)
-        cancel_locked(op, completed);
+      const state now = state_of(op);
+      if (now == state::fresh)
+        set_state(op, state::cancelled);
+      else if (now == state::pending || now == state::due)
+        completed = cancel_locked(op);
     }
-    complete(completed);
+    if (completed)
+      scheduler_complete(*scheduler_, completed);
   }
 
   bool retract(wait_operation* op) noexcept {
     std::unique_lock lock(mutex_);
-    switch (op->state_) {
-      case wait_operation::state::fresh: claim(op); return false;
-      case wait_operation::state::due:
-        unlink(op);
-        op->state_ = wait_operation::state::cancelled;
-        return false;
-      case wait_operation::state::cancelled:
-      case wait_operation::state::claimed: return false;
-      case wait_operation::state::pending: break;
+    switch (state_of(op)) {
+      case state::fresh: claim(op); return false;
+      case state::due: cancel_locked(op); return false;
+      case state::recalled:
+      case state::cancelled:
+      case state::claimed: return false;
+      case state::pending: break;
     }
     take_from_heap(op);
     unlink(op);
     claim(op);
-    release(std::move(lock));
+    lock.unlock();
     scheduler_work_finished(op->owner());
     return true;
   }
 
   /// Takes a wait out of everyone's reach. Returns whether it was cancelled before.
   bool settle(wait_operation* op) noexcept {
+    if (const state now = state_of(op); now != state::due && now != state::recalled) {
+      claim(op);
+      return now == state::cancelled;
+    }
     std::unique_lock lock(mutex_);
-    const auto state = op->state_;
-    claim(op);
-    if (state == wait_operation::state::due)
+    const bool is_cancelled = state_of(op) == state::recalled;
+    if (!is_cancelled)
       unlink(op);
-    if (op->is_counted_)
-      release(std::move(lock));
-    return state == wait_operation::state::cancelled;
+    claim(op);
+    release(std::move(lock));
+    return is_cancelled;
   }
 
  private:
@@ -240,8 +246,20 @@ class basic_timer_core {
     return now > never - wait ? never : now + wait;
   }
 
+  static state state_of(const wait_operation* op) noexcept {
+    return op->state_.load(std::memory_order_relaxed);
+  }
+  static void set_state(wait_operation* op, state s) noexcept {
+    op->state_.store(s, std::memory_order_relaxed);
+  }
+
+  void become_due(wait_operation* op) noexcept {
+    set_state(op, state::due);
+    ++references_;
+  }
+
   static void claim(wait_operation* op) noexcept {
-    op->state_ = wait_operation::state::claimed;
+    set_state(op, state::claimed);
     op->is_claimed_ = true;
   }
 
@@ -269,18 +287,16 @@ class basic_timer_core {
     pending_.store(pending_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   }
 
-  void cancel_locked(wait_operation* op, operation_queue& completed) noexcept {
+  /// Cancels a pending or due wait. Returns it if it is to be queued.
+  wait_operation* cancel_locked(wait_operation* op) noexcept {
     unlink(op);
-    if (op->state_ == wait_operation::state::pending) {
-      take_from_heap(op);
-      completed.push(op);
+    if (state_of(op) == state::due) {
+      set_state(op, state::recalled);
+      return nullptr;
     }
-    op->state_ = wait_operation::state::cancelled;
-  }
-
-  void complete(operation_queue& completed) noexcept {
-    if (!completed.empty())
-      scheduler_complete(*scheduler_, completed);
+    take_from_heap(op);
+    set_state(op, state::cancelled);
+    return op;
   }
 
   void release(std::unique_lock<mutex> lock) noexcept {
@@ -295,7 +311,7 @@ class basic_timer_core {
   void (*const wake_)(void*);
   void* const wake_arg_;
   std::unique_ptr<timer_queue> queues_;
-  std::size_t references_ = 1;  // the service, its timers, and its waits that are not claimed
+  std::size_t references_ = 1;  // the service, its timers, and waits that are due or recalled
   std::uint64_t sequence_ = 0;
   bool is_shut_down_ = false;
 

@@ -26,9 +26,8 @@ struct counted_mutex : model::mutex {
 };
 
 struct traits {
-  struct atomics : model::atomics {
-    using mutex = counted_mutex;
-  };
+  using atomics = model::atomics;
+  using lock = counted_mutex;
   using scheduler = executor;
   using wait_operation = wait;
 };

@@ -14,6 +14,7 @@
 
 namespace WEFT_NAMESPACE::detail {
 
+class timer_lock;
 class timer_service;
 class timer_state;
 class wait_operation;
@@ -21,6 +22,7 @@ class wait_operation;
 /// What the protocol of timers and waits is a template over.
 struct timer_traits {
   using atomics = std_atomics;
+  using lock = timer_lock;
   using scheduler = detail::scheduler;
   using wait_operation = detail::wait_operation;
 };
@@ -55,17 +57,22 @@ struct basic_wait_link {
 
 using wait_link = basic_wait_link<std_atomics>;
 
-/// What the timers keep of a wait. States, guarded by the timers' lock:
-///   fresh -> pending           in the heap of its clock and in the list of its timer
-///   fresh -> cancelled         before it was started: it is queued when it is
-///   pending -> due             expired and queued; in the list of its timer, so that it can be
-///                              cancelled
-///   pending, due -> cancelled  queued; in neither: it reports operation_aborted
-///   due, cancelled -> claimed  about to call its handler: nothing reaches it any more
-/// Due and cancelled waits are the scheduler's, or an executor's; pending ones the heap's.
+/// What the timers keep of a wait. States, changed under the timers' lock:
+///   fresh -> pending          in the heap of its clock and in the list of its timer
+///   fresh -> cancelled        before it was started: it is queued when it is
+///   pending -> due            expired and queued; in the list of its timer, so that it can be
+///                             cancelled
+///   pending -> cancelled      queued; in neither: it reports operation_aborted
+///   due -> recalled           the same, of one that is queued already
+///   due, recalled -> claimed  about to call its handler: nothing reaches it any more
+///   fresh, cancelled -> claimed  without the lock: the thread that does it got the wait from who
+///                             brought it into that state, and nothing but the claim can follow
+/// Waits that are due, recalled or cancelled are the scheduler's, or an executor's; pending ones
+/// the heap's. One that is due or recalled keeps the timer_core; a pending one has a timer that
+/// does; others need it no more.
 template <class Traits>
 struct basic_wait_node : basic_wait_link<typename Traits::atomics> {
-  enum class state : std::uint8_t { fresh, pending, due, cancelled, claimed };
+  enum class state : std::uint8_t { fresh, pending, due, recalled, cancelled, claimed };
   using wait_operation = typename Traits::wait_operation;
 
   basic_wait_node(basic_timer_queue<Traits>* queue, std::int64_t expiry) noexcept
@@ -77,8 +84,7 @@ struct basic_wait_node : basic_wait_link<typename Traits::atomics> {
   wait_operation* heap_prev_ = nullptr;  // the sibling before, or of the first child the parent
   wait_operation* heap_next_ = nullptr;
   wait_operation* heap_child_ = nullptr;
-  state state_ = state::fresh;
-  bool is_counted_ = false;  // it keeps the timer_core
+  typename Traits::atomics::template atomic<state> state_{state::fresh};
   // Set with `claimed`. Who ends the wait reads it without the lock: a cancel may change the state
   // of a wait that is not claimed meanwhile, never this.
   bool is_claimed_ = false;
