@@ -52,6 +52,21 @@ class completion_work {
   std::optional<work_tracker<Executor>> tracker_;
 };
 
+/// Of a polymorphic executor, tracking is a property: one object is both.
+template <class Executor>
+  requires std::is_base_of_v<any_executor_tag, Executor>
+class completion_work<Executor> {
+ public:
+  explicit completion_work(const Executor& executor)
+      : executor_(native_scheduler(executor)
+                      ? executor
+                      : prefer(executor, execution::outstanding_work.tracked)) {}
+  const Executor& get_executor() const noexcept { return executor_; }
+
+ private:
+  Executor executor_;
+};
+
 template <class Executor>
   requires requires(const Executor& e) {
     { e.native_scheduler() } -> std::same_as<scheduler&>;
