@@ -5,7 +5,6 @@
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -16,6 +15,8 @@
 #include <cstring>
 #include <vector>
 
+#include "harness/child.hpp"
+#include "harness/descriptors.hpp"
 #include "harness/run.hpp"
 
 namespace tcp_echo {
@@ -32,15 +33,14 @@ struct parameters {
   parameters(int argc, char** argv)
       : connections(bench::option(argc, argv, "--connections", 64)),
         messages(bench::option(argc, argv, "--messages", 200'000)),
-        threads(bench::option(argc, argv, "--threads", 1)) {}
+        threads(bench::option(argc, argv, "--threads", 1)) {
+    bench::need_descriptors(connections + 100);
+  }
 
   std::uint64_t messages_of_each() const { return messages / connections; }
 };
 
-[[noreturn]] inline void die(const char* what) {
-  std::perror(what);
-  std::_Exit(1);
-}
+using bench::die;
 
 /// One connection of a client: a message goes out, and all of it comes back before the next.
 class client {
@@ -103,68 +103,49 @@ class client {
   std::size_t filled_ = 0;
 };
 
-/// A process with all the clients, by one epoll loop.
+/// All the clients, by one epoll loop; returns the sum of what they have got back.
+inline std::uint64_t run_clients(const parameters& p, std::uint16_t port) {
+  const int epoll = ::epoll_create1(EPOLL_CLOEXEC);
+  std::vector<client> all;
+  all.reserve(p.connections);
+  for (std::uint64_t i = 0; i != p.connections; ++i) {
+    all.emplace_back(port, p.messages_of_each());
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.ptr = &all.back();
+    if (::epoll_ctl(epoll, EPOLL_CTL_ADD, all.back().fd(), &event) != 0)
+      die("epoll_ctl");
+  }
+  for (client& c : all)
+    c.send();
+  std::uint64_t open = p.connections;
+  epoll_event events[128];
+  while (open != 0) {
+    const int n = ::epoll_wait(epoll, events, 128, -1);
+    for (int i = 0; i < n; ++i)
+      if (!static_cast<client*>(events[i].data.ptr)->receive())
+        --open;
+  }
+  std::uint64_t sum = 0;
+  for (const client& c : all)
+    sum += c.sum();
+  return sum;
+}
+
+/// The clients in a process of their own.
 class clients {
  public:
   /// Forks; no other thread may run yet. They connect to the loopback address.
   clients(const parameters& p, std::uint16_t port)
-      : operations_(p.messages_of_each() * p.connections) {
-    int ends[2];
-    if (::pipe(ends) != 0 || (pid_ = ::fork()) < 0)
-      die("fork");
-    if (pid_ == 0) {
-      const std::uint64_t sum = run(p, port);
-      std::_Exit(::write(ends[1], &sum, sizeof sum) == sizeof sum ? 0 : 1);
-    }
-    ::close(ends[1]);
-    answer_ = ends[0];
-  }
-  clients(const clients&) = delete;
-  clients& operator=(const clients&) = delete;
+      : operations_(p.messages_of_each() * p.connections),
+        process_([&] { return run_clients(p, port); }) {}
 
   /// What they have sent and got back; waits for their end.
-  bench::result result() {
-    bench::result r{.operations = operations_, .checksum = 0};
-    int status = 0;
-    if (::read(answer_, &r.checksum, sizeof r.checksum) != sizeof r.checksum ||
-        ::waitpid(pid_, &status, 0) != pid_ || status != 0)
-      die("clients");
-    ::close(answer_);
-    return r;
-  }
+  bench::result result() { return {.operations = operations_, .checksum = process_.result()}; }
 
  private:
-  static std::uint64_t run(const parameters& p, std::uint16_t port) {
-    const int epoll = ::epoll_create1(EPOLL_CLOEXEC);
-    std::vector<client> all;
-    all.reserve(p.connections);
-    for (std::uint64_t i = 0; i != p.connections; ++i) {
-      all.emplace_back(port, p.messages_of_each());
-      epoll_event event{};
-      event.events = EPOLLIN;
-      event.data.ptr = &all.back();
-      if (::epoll_ctl(epoll, EPOLL_CTL_ADD, all.back().fd(), &event) != 0)
-        die("epoll_ctl");
-    }
-    for (client& c : all)
-      c.send();
-    std::uint64_t open = p.connections;
-    epoll_event events[128];
-    while (open != 0) {
-      const int n = ::epoll_wait(epoll, events, 128, -1);
-      for (int i = 0; i < n; ++i)
-        if (!static_cast<client*>(events[i].data.ptr)->receive())
-          --open;
-    }
-    std::uint64_t sum = 0;
-    for (const client& c : all)
-      sum += c.sum();
-    return sum;
-  }
-
   std::uint64_t operations_;
-  int pid_;
-  int answer_;
+  bench::child process_;
 };
 
 }  // namespace tcp_echo
