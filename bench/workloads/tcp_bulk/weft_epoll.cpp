@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "bulk.hpp"
+#include "harness/weft_sockets.hpp"
+
+int main(int argc, char** argv) {
+  return tcp_bulk::main<bench::weft_epoll>(argc, argv);
+}
