@@ -41,6 +41,8 @@ void timeout::end() noexcept {
 }
 
 void timeout::complete(operation* base, action what) {
+  if (what == action::describe)
+    return describe<timeout>(base, true);
   const pointer self(static_cast<timeout*>(base));
   if (what == action::invoke && !std::get<0>(self->take_results()))
     self->signal_.emit(self->type_);

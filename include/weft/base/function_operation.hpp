@@ -29,14 +29,22 @@ class function_operation final : public operation {
 
  private:
   static void complete(operation* base, action what) {
+    if (what != action::invoke) [[unlikely]]
+      return dismiss(base, what);
     auto* self = static_cast<function_operation*>(base);
     const Allocator allocator(self->allocator_);
     owner op(self, allocator);
-    if (what == action::destroy)
-      return;
     Function function(std::move(self->function_));
     op.reset();
     std::move(function)();
+  }
+
+  static void dismiss(operation* base, action what) noexcept {
+    if (what == action::describe)
+      return describe<Function>(base);
+    auto* self = static_cast<function_operation*>(base);
+    const Allocator allocator(self->allocator_);
+    owner(self, allocator).reset();
   }
 
   [[no_unique_address]] Allocator allocator_;

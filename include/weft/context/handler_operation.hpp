@@ -13,6 +13,7 @@
 #include <weft/async/cancellation_signal.hpp>
 #include <weft/base/operation_function.hpp>
 #include <weft/base/operation_memory.hpp>
+#include <weft/base/operation_origin.hpp>
 #include <weft/context/handover.hpp>
 #include <weft/context/native_scheduler.hpp>
 #include <weft/execution/submit.hpp>
@@ -55,7 +56,9 @@ class handler_operation final : public Base {
   handler_operation(H& handler, const IoExecutor& io_executor, Args&&... args)
       : Base(&complete, std::forward<Args>(args)...),
         work_(get_associated_executor(handler, io_executor)),
-        handler_(std::move(handler)) {}
+        handler_(std::move(handler)) {
+    note_start(this);
+  }
 
   ~handler_operation() { disconnect(); }
 
@@ -128,18 +131,27 @@ class handler_operation final : public Base {
 
   /// Ends the operation on a thread of its scheduler.
   static void complete(operation* base, action what) {
+    if (what != action::invoke) [[unlikely]]
+      return dismiss(base, what);
     auto* self = static_cast<handler_operation*>(base);
     memory op(self, get_associated_allocator(self->handler_));
-    if (what == action::destroy)
-      return;
     if (native_scheduler(self->work_.get_executor()) == &self->owner())
       finish(std::move(op));
     else if (const std::exception_ptr refusal = dispatch(std::move(op)))
       std::rethrow_exception(refusal);
   }
 
+  static void dismiss(operation* base, action what) noexcept {
+    if (what == action::describe)
+      return operation::describe<Handler>(base, true);
+    auto* self = static_cast<handler_operation*>(base);
+    memory(self, get_associated_allocator(self->handler_)).reset();
+  }
+
   /// Ends it in the handler's executor.
   static void arrive(operation* base, action what) {
+    if (what == action::describe)
+      return operation::describe<Handler>(base, true);
     if (memory op = receive(base, what); op.get())
       finish(std::move(op));
   }
@@ -148,6 +160,8 @@ class handler_operation final : public Base {
   /// throws is for `run()` to throw, if it refuses again: the initiating function has done its
   /// part.
   static void redispatch(operation* base, action what) {
+    if (what == action::describe)
+      return operation::describe<Handler>(base, true);
     if (memory op = receive(base, what); op.get())
       dispatch(std::move(op));
   }

@@ -81,6 +81,8 @@ class reported_operation final : public operation {
 
   /// Calls the function, in `Target`.
   static void perform(operation* base, action what) {
+    if (what == action::describe)
+      return describe<Function>(base);
     memory op = owner_of(base);
     if (what == action::destroy)
       return;
@@ -93,6 +95,8 @@ class reported_operation final : public operation {
 
   /// Offers the handler once more, in `Target`.
   static void offer_again(operation* base, action what) {
+    if (what == action::describe)
+      return describe<Handler>(base, true);
     memory op = owner_of(base);
     if (what == action::invoke)
       offer(std::move(op), false);
@@ -127,6 +131,8 @@ class reported_operation final : public operation {
 
   /// Calls the handler, in `Own`.
   static void arrive(operation* base, action what) {
+    if (what == action::describe)
+      return describe<Handler>(base, true);
     memory op = owner_of(base);
     if (what == action::destroy) {
       if (handover::destroyed(base))

@@ -20,6 +20,8 @@ void lookup_timeout::start(timer_state& timer, resolver_service& service) {
 }
 
 void lookup_timeout::complete(operation* base, action what) {
+  if (what == action::describe)
+    return describe<lookup_timeout>(base, true);
   auto* self = static_cast<lookup_timeout*>(base);
   timeout_owner op(self, std::allocator<void>());
   if (what == action::destroy)
