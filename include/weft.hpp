@@ -9,11 +9,15 @@
 #include <weft/base/error.hpp>
 #include <weft/base/error_code.hpp>
 #include <weft/base/function_operation.hpp>
+#include <weft/base/log_buckets.hpp>
 #include <weft/base/operation.hpp>
 #include <weft/base/operation_function.hpp>
 #include <weft/base/operation_memory.hpp>
+#include <weft/base/operation_origin.hpp>
 #include <weft/base/socket_constants.hpp>
 #include <weft/base/thread_memory.hpp>
+#include <weft/base/type_name.hpp>
+#include <weft/base/worker_counts.hpp>
 
 #include <weft/execution/any_completion_executor.hpp>
 #include <weft/execution/any_executor.hpp>
@@ -230,3 +234,6 @@
 #include <weft/net/unicast.hpp>
 #include <weft/net/v6_only.hpp>
 #include <weft/net/zero_copy.hpp>
+
+#include <weft/observe/histogram.hpp>
+#include <weft/observe/metrics.hpp>

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdint>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 namespace bench {
@@ -32,11 +31,7 @@ std::uint64_t option(int argc, char** argv, std::string_view name, std::uint64_t
 void report(std::string_view workload, std::string_view implementation, std::string_view note,
             const result& r, std::chrono::nanoseconds wall, std::chrono::nanoseconds cpu);
 
-/// What a program ends with that cannot run here, because the kernel lacks or denies what it needs.
-inline constexpr int absent = 77;
-
-/// Runs `f` (which returns a result) once, and reports it. Returns what main is to return: `absent`
-/// if `f` throws that an operation is not supported.
+/// Runs `f` (which returns a result) once, and reports it.
 template <class F>
 int measure(std::string_view workload, std::string_view implementation, std::string_view note, F f);
 
@@ -48,16 +43,10 @@ int measure(std::string_view workload, std::string_view implementation, std::str
             F f) {
   const auto cpu = cpu_time();
   const auto start = std::chrono::steady_clock::now();
-  try {
-    const result r = f();
-    const auto wall = std::chrono::steady_clock::now() - start;
-    report(workload, implementation, note, r, wall, cpu_time() - cpu);
-    return 0;
-  } catch (const std::system_error& e) {
-    if (e.code() != std::errc::operation_not_supported)
-      throw;
-    return absent;
-  }
+  const result r = f();
+  const auto wall = std::chrono::steady_clock::now() - start;
+  report(workload, implementation, note, r, wall, cpu_time() - cpu);
+  return 0;
 }
 
 }  // namespace bench

@@ -33,7 +33,10 @@ detail::scheduler& io_context::make_scheduler(const io_context_options& options)
   if (wanted.concurrency_hint < 0)
     wanted.concurrency_hint = configured.get("scheduler", "concurrency_hint", -1);
   wanted.backend = detail::choose_backend(options.backend, configured.get("backend", "kind", ""));
-  return make_service<detail::scheduler>(*this, wanted);
+  auto& made = make_service<detail::scheduler>(*this, wanted);
+  if (options.measure)
+    made.measure(true);
+  return made;
 }
 
 io_context::executor_type io_context::get_executor() noexcept {
@@ -55,9 +58,6 @@ io_context::count_type io_context::poll() {
 }
 io_context::count_type io_context::poll_one() {
   return scheduler_.poll_one();
-}
-io_context::count_type io_context::poll_until(const std::chrono::steady_clock::time_point& time) {
-  return scheduler_.poll_until(time);
 }
 
 io_context::count_type io_context::run_until(const std::chrono::steady_clock::time_point& time) {

@@ -4,6 +4,7 @@
 #include <weft/context/scheduler.hpp>
 #include <weft/context/strand_state.hpp>
 
+#include "context/scheduler/worker.hpp"
 #include "context/strand_queue.ipp"
 
 namespace WEFT_NAMESPACE::detail {
@@ -109,6 +110,7 @@ void strand_state::destroy_state() noexcept {
 }
 
 bool strand_state::push(operation* op) noexcept {
+  note_queued(op);
   return queue_.push(op);
 }
 
@@ -118,7 +120,13 @@ bool strand_state::try_enter() noexcept {
 
 void strand_state::run(resubmission again, immediate first) {
   const frame inside(this);
-  queue_.run([this, again]() noexcept { return again.submit(again.executor, *this); }, first);
+  worker* const here = worker::innermost();
+  queue_.run([this, again]() noexcept { return again.submit(again.executor, *this); },
+             [here](const operation& op) noexcept {
+               if (here)
+                 here->calls(op);
+             },
+             first);
 }
 
 void strand_state::schedule(scheduler& target) noexcept {
@@ -137,6 +145,8 @@ bool strand_state::reschedule(const void* target, strand_state& self) noexcept {
 }
 
 void strand_state::complete(operation* base, action what) {
+  if (what == action::describe)
+    return describe<strand_state>(base);
   strand_ref self(static_cast<strand_state*>(base));
   if (what == action::invoke)
     self->run_on(*self->target_, {nullptr, nullptr});

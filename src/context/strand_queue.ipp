@@ -39,8 +39,8 @@ bool basic_strand_queue<Atomics>::leave(operation_queue& rest) noexcept {
 }
 
 template <class Atomics>
-template <class Submit>
-void basic_strand_queue<Atomics>::run(Submit submit_again, immediate first) {
+template <class Submit, class Before>
+void basic_strand_queue<Atomics>::run(Submit submit_again, Before before, immediate first) {
   std::exception_ptr failure;
   for (;;) {
     operation_queue batch;
@@ -52,8 +52,10 @@ void basic_strand_queue<Atomics>::run(Submit submit_again, immediate first) {
     try {
       if (auto call = std::exchange(first.call, nullptr))
         call(first.argument);
-      while (operation* op = batch.pop())
+      while (operation* op = batch.pop()) {
+        before(*op);
         op->invoke();
+      }
     } catch (...) {
       if (leave(batch) || submit_again())
         throw;

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
-#include <optional>
+#include <vector>
 
 #include <weft/base/error.hpp>
 #include <weft/execution/execution_context.hpp>
@@ -15,7 +15,6 @@
 #include "context/scheduler/scheduler.hpp"
 #include "io/backend/backend.hpp"
 #include "io/backend/blocking_pool.hpp"
-#include "io/backend/poll_set.hpp"
 #include "io/io_object.hpp"
 #include "io/stream_buffer_pool.hpp"
 #include "io/timer_service.hpp"
@@ -97,6 +96,18 @@ class io_driver final : public execution_context::service, public driver {
   }
   void unregister_buffers(const void* scope) noexcept { backend_->unregister_buffers(scope); }
 
+  /// Calls `f(operation)` for each that is pending, with its object locked: it must be short. Those
+  /// of all objects are not seen at one instant. O(objects and operations). Throws std::bad_alloc.
+  template <class F>
+  void for_each_pending(F f) {
+    for (io_object* object : all_objects()) {
+      const object_lock lock(object->mutex);
+      for (const io_operation_list& list : object->lists)
+        for (const io_operation* op = list.front(); op; op = io_operation_list::after(op))
+          f(*op);
+    }
+  }
+
   /// An operation was transferred by what the kernel knows of its buffer.
   static void count_fixed(io_operation& op) noexcept {
     op.object_->driver->fixed_transfers_.fetch_add(1, std::memory_order_relaxed);
@@ -124,12 +135,7 @@ class io_driver final : public execution_context::service, public driver {
 
   void poll(std::int64_t timeout, operation_queue& ready) noexcept override;
   void wake() noexcept override { backend_->wake(); }
-  void arm() noexcept override;
-  void disarm() noexcept override;
   bool quiet() const noexcept override;
-
-  /// As io_context::poll_descriptor.
-  int poll_descriptor();
 
   /// In nanoseconds: how long an operation that makes a descriptor waits after the one before found
   /// none left, if none is closed meanwhile; and how often it is seen to while it waits. The latter
@@ -140,6 +146,7 @@ class io_driver final : public execution_context::service, public driver {
  private:
   using object_lock = std::lock_guard<word_mutex>;
 
+  std::vector<io_object*> all_objects();
   void shutdown() override;
   void notify_fork(execution_context::fork_event event) override;
   static void performed(void* self, io_operation* op) noexcept;
@@ -167,8 +174,6 @@ class io_driver final : public execution_context::service, public driver {
   void add_held(io_object& object) noexcept;
   void end_held(operation_queue& ready) noexcept;
 
-  std::int64_t prepare_wait() noexcept;
-
   scheduler& scheduler_;
   timer_service timers_;
   blocking_pool pool_;
@@ -181,9 +186,6 @@ class io_driver final : public execution_context::service, public driver {
   // Guarded by mutex_.
   io_object* objects_ = nullptr;  // all that are handed out
   io_object* spare_ = nullptr;    // closed ones, to be used again
-
-  // Made once under mutex_, before the scheduler arms and disarms it.
-  std::optional<poll_set> poll_set_;
 
   std::atomic<unsigned> open_objects_{0};
   std::atomic<unsigned> anonymous_submitted_{0};  // operations of anonymous_ that the kernel has

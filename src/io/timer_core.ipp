@@ -72,7 +72,8 @@ class basic_timer_core {
     }
   }
 
-  bool empty() const noexcept { return pending_.load(std::memory_order_relaxed) == 0; }
+  std::size_t pending() const noexcept { return pending_.load(std::memory_order_relaxed); }
+  bool empty() const noexcept { return pending() == 0; }
 
   void shutdown(operation_queue& out) noexcept {
     std::unique_lock lock(mutex_);

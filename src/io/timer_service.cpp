@@ -27,6 +27,10 @@ void timer_service::collect(operation_queue& ready) noexcept {
     core_->collect(ready);
 }
 
+std::size_t timer_service::pending() const noexcept {
+  return core_->pending();
+}
+
 bool timer_service::empty() const noexcept {
   return core_->empty();
 }

@@ -37,7 +37,9 @@ class timer_service {
   /// clock.
   void collect(operation_queue& ready) noexcept;
 
-  /// Whether no wait is pending. A hint where other threads arm waits. O(1), no lock.
+  /// How many waits are pending, and whether none is. Hints where other threads arm waits. O(1), no
+  /// lock.
+  std::size_t pending() const noexcept;
   bool empty() const noexcept;
 
   /// Moves all pending waits to `out`, for it to destroy. Waits that are started later are

@@ -103,7 +103,7 @@ class fixture {
               submit();
             return can_submit_again;
           },
-          first);
+          [](const weft::detail::operation&) noexcept {}, first);
     } catch (int) {
       const std::lock_guard lock(mutex);
       ++caught;

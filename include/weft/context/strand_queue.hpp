@@ -38,9 +38,10 @@ class basic_strand_queue {
   bool try_enter() noexcept;
 
   /// Runs what waits. The caller holds the right to run. `bool submit_again() noexcept` passes it
-  /// on, and returns whether it could. Throws what a function throws.
-  template <class Submit>
-  void run(Submit submit_again, immediate first);
+  /// on, and returns whether it could. `before(op) noexcept` is called before each function. Throws
+  /// what a function throws.
+  template <class Submit, class Before>
+  void run(Submit submit_again, Before before, immediate first);
 
   /// For a submission that may fail: `ticket` after the push; if the submission threw, `take_back`,
   /// which takes `op` out of the queue. If the right has been exercised since, or the queue closed,

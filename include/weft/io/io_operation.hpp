@@ -31,6 +31,15 @@ enum class io_status : std::uint8_t {
   later,    ///< It would block, and no readiness will tell when not: it is tried from time to time.
 };
 
+/// What sort of thing an operation waits for, as far as its queue and io_kind::blocking do not say.
+enum class io_activity : std::uint8_t {
+  transfer,   ///< Bytes, of a file if it is `blocking`; or connections if it `makes_descriptor`.
+  connect,    ///< A connection.
+  readiness,  ///< That the descriptor is ready.
+  exit,       ///< The end of a child process.
+  internal    ///< Something for weft itself.
+};
+
 /// What an operation does, apart from any handler: one constant per operation, in src/io/op/. Its
 /// functions are called with the object's lock held and must not block (but `blocking` ones).
 struct io_kind {
@@ -61,6 +70,9 @@ struct io_kind {
   /// Of an operation on a registered buffer: what it has besides. `prepare` and `finish` look there
   /// whether the kernel knows the buffer; if it does, no attempt by system call is made before.
   registered_transfer& (*registered)(io_operation&) noexcept = nullptr;
+
+  /// For those who count what is pending.
+  io_activity activity = io_activity::transfer;
 
   // Of a stream_source, which has `prepare` and otherwise only these.
 

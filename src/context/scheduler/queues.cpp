@@ -20,6 +20,18 @@ T get(const scheduler_atomics::atomic<T>& variable) noexcept {
 }  // namespace
 
 void scheduler::push(worker* w, operation* op) noexcept {
+  if (observed_.load(std::memory_order_relaxed)) [[unlikely]]
+    return push_observed(w, op);
+  enqueue(w, op);
+}
+
+void scheduler::push_observed(worker* w, operation* op) noexcept {
+  if (observation* o = observed_.load(std::memory_order_acquire))
+    o->queued(op);
+  enqueue(w, op);
+}
+
+inline void scheduler::enqueue(worker* w, operation* op) noexcept {
   if (!w) {
     inbox_.push(op);
     wake_if_idle();
@@ -44,6 +56,7 @@ void scheduler::push(worker* w, operation* op) noexcept {
 /// Whether the queue is now longer than a worker's among several may be.
 bool scheduler::push_local(worker& w, operation* op) noexcept {
   w.local_.push(op);
+  w.queued_.add();
   const unsigned size = get(w.size_) + 1;
   set(w.size_, size);
   return size > worker::local_limit || !w.is_counted_;
@@ -61,6 +74,7 @@ operation* scheduler::pop_local(worker& w) noexcept {
 void scheduler::take_inbox(worker& w) noexcept {
   const std::size_t count = inbox_.drain(w.local_);
   w.work_ += static_cast<std::int64_t>(count);
+  w.from_outside_.add(count);
   set(w.size_, get(w.size_) + static_cast<unsigned>(count));
 }
 
@@ -164,7 +178,9 @@ void scheduler::give_backlog(worker& w) noexcept {
 void scheduler::take_batch(worker& w) noexcept {
   if (!w.is_counted_)
     overflow(w);
-  w.work_ += static_cast<std::int64_t>(inbox_.drain(backlog_));
+  const std::size_t drained = inbox_.drain(backlog_);
+  w.work_ += static_cast<std::int64_t>(drained);
+  w.from_outside_.add(drained);
   unsigned count = 0;
   for (; count != worker::batch; ++count) {
     operation* op = backlog_.pop();
@@ -179,6 +195,7 @@ void scheduler::take_batch(worker& w) noexcept {
 
 /// Takes a share of what another worker has queued.
 bool scheduler::steal(worker& w) noexcept {
+  w.steal_attempts_.add();
   // Those after it in the list first: so thieves spread over the victims.
   for (worker* victim = w.next_; victim; victim = victim->next_)
     if (steal_from(*victim, w))
@@ -203,7 +220,9 @@ bool scheduler::steal_from(worker& victim, worker& w) noexcept {
   if (!victim.is_counted_) {
     overflow(victim);
     victim.lock_.restore();
+    const unsigned before = get(w.size_);
     take_batch(w);
+    count_stolen(w, get(w.size_) - before);
     return !w.local_.empty();
   }
   const unsigned size = get(victim.size_);
@@ -214,7 +233,13 @@ bool scheduler::steal_from(worker& victim, worker& w) noexcept {
   set(victim.size_, size - count);
   victim.lock_.restore();
   set(w.size_, get(w.size_) + count);
+  count_stolen(w, count);
   return count != 0;
+}
+
+void scheduler::count_stolen(worker& w, unsigned count) noexcept {
+  w.steals_.add(count != 0);
+  w.stolen_.add(count);
 }
 
 /// After every turn: events, and what is not in the local queue, get theirs.

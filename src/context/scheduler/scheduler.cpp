@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "context/scheduler/scheduler.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
 
 namespace WEFT_NAMESPACE::detail {
 
-namespace {
-
-void count(std::size_t& n) noexcept {
-  if (n != std::numeric_limits<std::size_t>::max())
-    ++n;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 // A worker's stay: what enters leaves, also when a handler throws.
 struct scheduler::stay {
@@ -84,12 +78,12 @@ void scheduler::check_thread() noexcept {
 void scheduler::enter(worker& w) noexcept {
   check_thread();
   const lock l(mutex_);
-  foreign_loop_wakes();
   if (++entries_ % worker::poll_interval == 0)
     w.budget_ = 0;
+  w.id_ = entries_;
   w.next_ = workers_;
   workers_ = &w;
-  ++awake_;
+  woke();
   outstanding_.fetch_add(credit, std::memory_order_relaxed);
   if (w.next_)
     several_.store(true, std::memory_order_relaxed);
@@ -98,15 +92,14 @@ void scheduler::enter(worker& w) noexcept {
 }
 
 void scheduler::leave(worker& w) noexcept {
-  lock l(mutex_);
+  const lock l(mutex_);
   end_search(w, false);
-  if (has_foreign_loop_ && is_single(w)) [[unlikely]]
-    arm(w, l);
   backlog_.splice(w.local_);
   worker** link = &workers_;
   while (*link != &w)
     link = &(*link)->next_;
   *link = w.next_;
+  left_ += w.counts();
   const bool something_left = !nothing_queued();
   if (workers_ && !workers_->next_) {
     several_.store(false, std::memory_order_relaxed);
@@ -120,8 +113,6 @@ void scheduler::leave(worker& w) noexcept {
     wake_one();
   if (awake_ != 0)
     ensure_watch();
-  if (has_foreign_loop_) [[unlikely]]
-    foreign_loop_sleeps();
 }
 
 bool scheduler::alone() const noexcept {
@@ -175,6 +166,15 @@ bool scheduler::nobody_polls() const noexcept {
   return driver_.load(std::memory_order_relaxed) && !poller_;
 }
 
+inline void scheduler::run(worker& w, operation* op) {
+  w.ran_.add();
+  w.running_.store(op->ending(), std::memory_order_relaxed);
+  if (observation* o = observed_.load(std::memory_order_acquire)) [[unlikely]]
+    o->run(op, w.origin_);
+  else
+    op->invoke();
+}
+
 bool scheduler::run_one(worker& w, wait mode, clock::time_point deadline) {
   for (;;) {
     if (stopped() || (deadline != no_deadline && clock::now() >= deadline))
@@ -189,7 +189,7 @@ bool scheduler::run_one(worker& w, wait mode, clock::time_point deadline) {
         ~finished() { --w.work_; }
         worker& w;
       } on_exit{w};
-      op->invoke();
+      run(w, op);
       return true;
     }
     if (!idle(w, mode, deadline))
@@ -203,18 +203,10 @@ void scheduler::stop() noexcept {
   wake_all();
 }
 
-void scheduler::restart() noexcept {
-  const lock l(mutex_);
-  stopped_.store(false, std::memory_order_release);
-  wake_foreign_loop();  // nobody told it of what came while all was stopped
-}
-
 void scheduler::set_driver(driver* driver) noexcept {
   const lock l(mutex_);
   if (driver_.load(std::memory_order_relaxed) == driver)
     return;
-  foreign_loop_wakes();
-  has_foreign_loop_ = false;
   driver_.store(driver, std::memory_order_release);
   if (parked_)
     unpark(*parked_);  // it becomes the poller
@@ -239,6 +231,7 @@ void scheduler::notify_fork(execution_context::fork_event event) {
       if (!w->settled_)
         outstanding_.fetch_add(w->work_ - credit, std::memory_order_relaxed);
       backlog_.splice(w->local_);
+      left_ += w->counts();
       *link = w->next_;
     }
   }
@@ -246,8 +239,6 @@ void scheduler::notify_fork(execution_context::fork_event event) {
   parked_ = nullptr;
   poller_ = nullptr;
   poller_asleep_ = false;
-  foreign_asleep_ = false;
-  arming_ = false;
   end_watch();
   searching_.store(false, std::memory_order_relaxed);
   idle_.store(0, std::memory_order_relaxed);
@@ -261,12 +252,9 @@ void scheduler::notify_fork(execution_context::fork_event event) {
 
 std::size_t scheduler::run_all(wait mode, clock::time_point deadline) {
   stay here(*this);
-  if (mode == wait::no && deadline != no_deadline)
-    here.w.budget_ = 0;  // calls that are cut short look for events too
-  std::size_t n = 0;
-  while (run_one(here.w, mode, deadline))
-    count(n);
-  return n;
+  while (run_one(here.w, mode, deadline)) {}
+  constexpr std::uint64_t most = std::numeric_limits<std::size_t>::max();
+  return static_cast<std::size_t>(std::min(here.w.ran_.value(), most));
 }
 
 std::size_t scheduler::run_single(wait mode, clock::time_point deadline) {
@@ -285,9 +273,6 @@ std::size_t scheduler::poll() {
 }
 std::size_t scheduler::poll_one() {
   return run_single(wait::no, no_deadline);
-}
-std::size_t scheduler::poll_until(clock::time_point deadline) {
-  return run_all(wait::no, deadline);
 }
 std::size_t scheduler::run_one_until(clock::time_point deadline) {
   return clock::now() < deadline ? run_single(wait::yes, deadline) : 0;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -13,6 +14,8 @@
 #include "context/scheduler/atomics.hpp"
 #include "context/scheduler/driver.hpp"
 #include "context/scheduler/inbox.hpp"
+#include "context/scheduler/observation.hpp"
+#include "context/scheduler/observer.hpp"
 #include "context/scheduler/worker.hpp"
 
 namespace WEFT_NAMESPACE::detail {
@@ -55,11 +58,6 @@ struct scheduler_options {
 /// while others sleep and nobody watches asks one to; and so does one that stops watching because
 /// it has found something to run, or leaves, while others are awake.
 ///
-/// **Foreign loop.** Once a loop that is not ours waits for the driver (serve_foreign_loop), it
-/// stands for a poller asleep while no worker is here. The last worker to leave polls once more,
-/// arms the driver, and counts the loop in `idle_`, as in 1; whoever wakes it, through the driver,
-/// or the next worker to enter takes it out.
-///
 /// **Work.** `outstanding_` and the operations in the inbox, which are counted when they are taken
 /// out, are all the work there is; exact while no worker is awake. An awake worker holds a credit,
 /// far larger than any count, and collects its changes in work_; it gives back both before it
@@ -84,10 +82,9 @@ class scheduler final : public execution_context::service {
   std::size_t run_one_until(clock::time_point deadline);
   std::size_t poll();
   std::size_t poll_one();
-  std::size_t poll_until(clock::time_point deadline);
   void stop() noexcept;
   bool stopped() const noexcept { return stopped_.load(std::memory_order_acquire); }
-  void restart() noexcept;
+  void restart() noexcept { stopped_.store(false, std::memory_order_release); }
 
   void post(operation* op) noexcept;
   void complete(operation* op) noexcept;
@@ -102,8 +99,30 @@ class scheduler final : public execution_context::service {
   /// From now on events come from `driver`; null ends that.
   void set_driver(driver* driver) noexcept;
 
-  /// From now on a foreign loop waits for the driver, which calls this, while no worker is here.
-  void serve_foreign_loop() noexcept;
+  // ---- for those who look in from outside (observe/)
+
+  /// Begins or ends to measure a sample of the operations. Throws std::bad_alloc.
+  void measure(bool on);
+  /// Has origins noted and found, until ended as often as begun. Throws std::bad_alloc.
+  void begin_origins();
+  void end_origins() noexcept;
+  /// What was measured; null if nothing ever was. It stays until the scheduler's end.
+  const observation* measured() const noexcept;
+
+  /// Calls `f(worker)` for each that is in run(), under the mutex: it must be short. Returns what
+  /// all those that have left did.
+  template <class F>
+  worker_counts look(F f) const {
+    const lock l(mutex_);
+    for (const worker* w = workers_; w; w = w->next_)
+      f(*w);
+    return left_;
+  }
+
+  void add(observer& o) noexcept;
+  void remove(observer& o) noexcept;
+  /// Whether all workers sleep; if so, `o` is told when one wakes.
+  bool all_asleep(observer& o) noexcept;
 
   /// Stops and joins the thread of the scheduler's own, if it has one.
   void stop_own_thread() noexcept;
@@ -136,9 +155,15 @@ class scheduler final : public execution_context::service {
   using lock = std::unique_lock<scheduler_atomics::mutex>;
 
   bool settle(worker& w) noexcept;
+  void woke() noexcept;
+  observation& observation_locked();
+  void set_observed() noexcept;
+  void run(worker& w, operation* op);
 
   // Queues.
   void push(worker* w, operation* op) noexcept;
+  void push_observed(worker* w, operation* op) noexcept;
+  void enqueue(worker* w, operation* op) noexcept;
   operation* take(worker& w) noexcept;
   operation* take_elsewhere(worker& w) noexcept;
   void look_around(worker& w, clock::time_point deadline) noexcept;
@@ -155,6 +180,7 @@ class scheduler final : public execution_context::service {
   bool steal(worker& w) noexcept;
   void steal_stalled(worker& w) noexcept;
   bool steal_from(worker& victim, worker& w) noexcept;
+  static void count_stolen(worker& w, unsigned count) noexcept;
   bool is_single(const worker& w) const noexcept { return workers_ == &w && !w.next_; }
   bool nothing_queued() noexcept;
   bool nobody_polls() const noexcept;
@@ -168,10 +194,6 @@ class scheduler final : public execution_context::service {
   void wake_one() noexcept;
   void wake_searcher() noexcept;
   void wake_all() noexcept;
-  void arm(worker& w, lock& l) noexcept;
-  void foreign_loop_sleeps() noexcept;
-  void foreign_loop_wakes() noexcept;
-  void wake_foreign_loop() noexcept;
   void wake_if_idle() noexcept;
   void wake_poller() noexcept;
   void unpark(worker& w) noexcept;
@@ -195,26 +217,30 @@ class scheduler final : public execution_context::service {
   atomic<int> idle_{0};
   atomic<unsigned> surplus_{min_surplus};
   atomic<driver*> driver_{nullptr};  // written under mutex_
+  // observation_ while it is wanted; written under mutex_. Not of scheduler_atomics: whether an
+  // operation is observed or not makes no difference to it.
+  std::atomic<observation*> observed_{nullptr};
 
   alignas(cache_line) inbox inbox_;
   alignas(cache_line) atomic<std::int64_t> outstanding_{0};
 
-  alignas(cache_line) scheduler_atomics::mutex mutex_;
+  alignas(cache_line) mutable scheduler_atomics::mutex mutex_;
   // Guarded by mutex_.
   operation_queue backlog_;
-  worker* workers_ = nullptr;   // all that are in run()
-  worker* parked_ = nullptr;    // those asleep but the poller and the watcher, the latest first
-  worker* watcher_ = nullptr;   // the parked worker or the poller that watches
-  worker* poller_ = nullptr;    // in driver_->poll
-  bool poller_asleep_ = false;  // it may sleep there, and nobody has woken it yet
-  bool has_foreign_loop_ = false;
-  bool foreign_asleep_ = false;    // no worker is here, and nobody has woken the foreign loop
-  bool arming_ = false;            // the last worker is arming the driver
+  worker* workers_ = nullptr;      // all that are in run()
+  worker* parked_ = nullptr;       // those asleep but the poller and the watcher, the latest first
+  worker* watcher_ = nullptr;      // the parked worker or the poller that watches
+  worker* poller_ = nullptr;       // in driver_->poll
+  bool poller_asleep_ = false;     // it may sleep there, and nobody has woken it yet
   unsigned awake_ = 0;             // workers that do not sleep
   unsigned polls_ = 0;             // how often a worker has polled
   unsigned seen_polls_ = 0;        // polls_ at the last look
   clock::time_point last_look_{};  // when somebody last looked for what is stalled
-  unsigned entries_ = 0;           // calls of run() and its siblings, for their fairness to events
+  std::uint64_t entries_ = 0;      // calls of run() and its siblings, for their fairness to events
+  worker_counts left_;             // of the workers that have left
+  std::unique_ptr<observation> observation_;
+  unsigned origins_wanted_ = 0;
+  observer* observers_ = nullptr;
 
   atomic<std::thread::id> bound_thread_{};  // with single_thread: the one allowed
   std::thread own_thread_;

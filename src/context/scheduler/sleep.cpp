@@ -26,7 +26,7 @@ bool scheduler::idle(worker& w, wait mode, clock::time_point deadline) noexcept 
     poll(w, mode, deadline, l);
   else if (mode == wait::yes)
     park(w, deadline, l);
-  ++awake_;
+  woke();
   w.settled_ = false;
   outstanding_.fetch_add(credit, std::memory_order_relaxed);
   return mode == wait::yes || !w.local_.empty() || !nothing_queued();
@@ -56,6 +56,7 @@ void scheduler::poll(worker& w, wait mode, clock::time_point deadline, lock& l) 
   }
   poller_ = &w;
   ++polls_;
+  w.polls_.add();
   operation_queue ready;
   driver* const source = driver_.load(std::memory_order_relaxed);
   l.unlock();
@@ -75,6 +76,12 @@ void scheduler::poll(worker& w, wait mode, clock::time_point deadline, lock& l) 
 void scheduler::receive(worker& w, operation_queue& ready) noexcept {
   if (ready.empty())
     return;
+  observation* const observed = observed_.load(std::memory_order_acquire);
+  for (operation* op = ready.front(); op; op = operation_queue::next(op)) {
+    w.events_.add();
+    if (observed)
+      observed->queued(op);
+  }
   if (is_single(w)) {
     // The inbox goes first only among posts; events have no order against them.
     w.is_counted_ = false;
@@ -96,6 +103,7 @@ void scheduler::park(worker& w, clock::time_point deadline, lock& l) noexcept {
     return;
   }
   w.notified_ = false;
+  w.parks_.add();
   if (awake_ != 0 && !watcher_) {
     watch(w);
   } else {
@@ -147,11 +155,13 @@ void scheduler::unlist(worker& w) noexcept {
 void scheduler::unpark(worker& w) noexcept {
   unlist(w);
   w.notified_ = true;
+  w.wakeups_.add();
   w.wakeup_.notify_one();
 }
 
 void scheduler::wake_poller() noexcept {
   poller_asleep_ = false;
+  poller_->wakeups_.add();
   idle_.fetch_sub(1, std::memory_order_relaxed);
   driver_.load(std::memory_order_relaxed)->wake();
 }
@@ -168,7 +178,6 @@ void scheduler::wake_one() noexcept {
 
 /// Wakes one to look for work that others have; not while one is at it.
 void scheduler::wake_searcher() noexcept {
-  wake_foreign_loop();
   if (searching_.load(std::memory_order_relaxed))
     return;
   worker* w = parked_ ? parked_ : poller_asleep_ ? poller_ : watcher_;
@@ -196,7 +205,6 @@ void scheduler::wake_all() noexcept {
     unpark(*watcher_);
   if (poller_asleep_)
     wake_poller();
-  wake_foreign_loop();
 }
 
 void scheduler::wake_if_idle() noexcept {
@@ -204,56 +212,6 @@ void scheduler::wake_if_idle() noexcept {
     return;
   const lock l(mutex_);
   wake_searcher();
-}
-
-// ---- the foreign loop; all under mutex_
-
-/// The only worker is about to leave. Nothing is left prepared, or in the driver, that would tell
-/// the loop nothing new; but others may enter meanwhile.
-void scheduler::arm(worker& w, lock& l) noexcept {
-  arming_ = true;
-  poller_ = &w;
-  operation_queue ready;
-  driver* const source = driver_.load(std::memory_order_relaxed);
-  l.unlock();
-  source->poll(0, ready);
-  source->arm();
-  l.lock();
-  poller_ = nullptr;
-  arming_ = false;
-  receive(w, ready);
-}
-
-/// A worker has left. If others stay, they tend to what the driver was armed for.
-void scheduler::foreign_loop_sleeps() noexcept {
-  if (workers_) {
-    if (!arming_)
-      driver_.load(std::memory_order_relaxed)->disarm();
-    return;
-  }
-  foreign_asleep_ = true;
-  idle_.fetch_add(1, std::memory_order_seq_cst);
-  if (!nothing_queued() && !stopped())
-    wake_foreign_loop();
-}
-
-void scheduler::foreign_loop_wakes() noexcept {
-  if (foreign_asleep_) {
-    foreign_asleep_ = false;
-    idle_.fetch_sub(1, std::memory_order_relaxed);
-  }
-}
-
-void scheduler::wake_foreign_loop() noexcept {
-  if (foreign_asleep_) {
-    foreign_loop_wakes();
-    driver_.load(std::memory_order_relaxed)->wake();
-  }
-}
-
-void scheduler::serve_foreign_loop() noexcept {
-  const lock l(mutex_);
-  has_foreign_loop_ = true;
 }
 
 // ---- watching

@@ -2,26 +2,36 @@
 #include "context/scheduler/worker.hpp"
 
 namespace WEFT_NAMESPACE::detail {
-namespace {
 
-constinit thread_local worker* innermost = nullptr;
-
-}  // namespace
+constinit thread_local worker* worker::innermost_ = nullptr;
 
 worker::worker(scheduler& owner, bool biased) noexcept
-    : owner_(owner), outer_(innermost), lock_(biased) {
-  innermost = this;
+    : owner_(owner), outer_(innermost_), lock_(biased) {
+  innermost_ = this;
 }
 
 worker::~worker() {
-  innermost = outer_;
+  innermost_ = outer_;
 }
 
 worker* worker::current(const scheduler& owner) noexcept {
-  worker* w = innermost;
+  worker* w = innermost_;
   while (w && &w->owner_ != &owner)
     w = w->outer_;
   return w;
+}
+
+worker_counts worker::counts() const noexcept {
+  return {.run = ran_.value(),
+          .queued = queued_.value(),
+          .from_outside = from_outside_.value(),
+          .events = events_.value(),
+          .steal_attempts = steal_attempts_.value(),
+          .steals = steals_.value(),
+          .stolen = stolen_.value(),
+          .polls = polls_.value(),
+          .parks = parks_.value(),
+          .wakeups = wakeups_.value()};
 }
 
 }  // namespace WEFT_NAMESPACE::detail

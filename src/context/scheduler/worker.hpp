@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <pthread.h>
+
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <thread>
 
-#include <weft/base/operation.hpp>
+#include <weft/base/operation_origin.hpp>
+#include <weft/base/worker_counts.hpp>
 
 #include "context/scheduler/atomics.hpp"
 #include "context/scheduler/biased_lock.hpp"
@@ -13,6 +18,17 @@
 namespace WEFT_NAMESPACE::detail {
 
 class scheduler;
+
+/// A count with one writer at a time, which others read as a hint: it costs a load, an addition and
+/// a store. Not of scheduler_atomics, for no protocol depends on it.
+class statistic {
+ public:
+  void add(std::uint64_t n = 1) noexcept { value_.store(value() + n, std::memory_order_relaxed); }
+  std::uint64_t value() const noexcept { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
 
 /// One thread's stay in `run()` (or one of its siblings). It lives on that thread's stack; calls
 /// nested in handlers make a chain of workers.
@@ -29,10 +45,41 @@ class worker {
 
   /// The calling thread's innermost worker of `owner`, or null.
   static worker* current(const scheduler& owner) noexcept;
+  /// The calling thread's innermost worker, or null.
+  static worker* innermost() noexcept { return innermost_; }
+
+  /// A strand's function is about to be called.
+  void calls(const operation& function) noexcept {
+    strand_calls_.add();
+    running_.store(function.ending(), std::memory_order_relaxed);
+    find_origin(&function, origin_);
+  }
+
+  // ---- for those who look in from outside (observe/), under the scheduler's mutex
+
+  /// Tells the stays in run() of a scheduler apart.
+  std::uint64_t id() const noexcept { return id_; }
+  std::thread::id thread() const noexcept { return thread_; }
+  pthread_t native_thread() const noexcept { return native_thread_; }
+  /// Whether it looks for events or sleeps: it is in no handler.
+  bool is_asleep() const noexcept { return settled_; }
+  /// Goes up with every handler that begins.
+  std::uint64_t handlers() const noexcept { return ran_.value() + strand_calls_.value(); }
+  /// The function of the operation that runs or, between handlers, of the last one that did.
+  operation::function running() const noexcept { return running_.load(std::memory_order_relaxed); }
+  /// Where that operation was made, if anybody asked for it in time (see observation).
+  const void* origin() const noexcept { return origin_.load(std::memory_order_relaxed); }
+  /// How many operations wait in the local queue; only meaningful among several workers.
+  std::size_t queue_length() const noexcept {
+    return is_counted_ ? size_.load(std::memory_order_relaxed) : 0;
+  }
+  worker_counts counts() const noexcept;
 
  private:
   friend class scheduler;
   friend class scheduler_model;
+
+  static constinit thread_local worker* innermost_;
 
   scheduler& owner_;
   worker* const outer_;  // the next worker of the same thread, further out
@@ -64,6 +111,16 @@ class worker {
   atomic<unsigned> size_{0};
   atomic<unsigned> taken_{0};  // operations taken to run; written by the own thread
 
+  // Written by the own thread.
+  statistic ran_;
+  std::atomic<operation::function> running_{nullptr};
+  statistic queued_;
+  statistic from_outside_;
+  statistic strand_calls_;
+  std::atomic<const void*> origin_{nullptr};
+  const std::thread::id thread_ = std::this_thread::get_id();
+  const pthread_t native_thread_ = ::pthread_self();
+
   // Guarded by the scheduler's mutex.
   bool is_counted_ = false;  // its own thread reads it in lock_, which others revoke to write it
   bool searches_ = false;    // woken to take a share of what others have queued
@@ -71,7 +128,9 @@ class worker {
   bool notified_ = false;    // to leave its sleep
   bool is_stalled_ = false;  // when last looked at: nothing taken since the look before
   unsigned seen_taken_ = 0;  // taken_ when last looked at
-  worker* next_ = nullptr;   // in the list of all workers
+  std::uint64_t id_ = 0;
+  statistic events_, steal_attempts_, steals_, stolen_, polls_, parks_, wakeups_;
+  worker* next_ = nullptr;         // in the list of all workers
   worker* next_parked_ = nullptr;  // in the list of parked ones
   scheduler_atomics::condition_variable wakeup_;
 };

@@ -82,6 +82,9 @@ io_status finish_connect(io_operation& base, int result) noexcept {
 
 }  // namespace
 
-const io_kind connect_operation::connect_kind{&perform_connect, &prepare_connect, &finish_connect};
+const io_kind connect_operation::connect_kind{.perform = &perform_connect,
+                                              .prepare = &prepare_connect,
+                                              .finish = &finish_connect,
+                                              .activity = io_activity::connect};
 
 }  // namespace WEFT_NAMESPACE::detail

@@ -53,6 +53,9 @@ bool poll_descriptor(int fd, short events, int milliseconds, error_code& ec) noe
   }
 }
 
-const io_kind readiness_operation::wait_kind{&perform_wait, nullptr, nullptr};
+const io_kind readiness_operation::wait_kind{.perform = &perform_wait,
+                                             .prepare = nullptr,
+                                             .finish = nullptr,
+                                             .activity = io_activity::readiness};
 
 }  // namespace WEFT_NAMESPACE::detail

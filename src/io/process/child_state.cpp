@@ -89,7 +89,8 @@ io_status exit_operation::perform(io_operation& base) noexcept {
   return op.record_->settle(op.status_, op.ec) ? io_status::done : io_status::again;
 }
 
-const io_kind exit_operation::exit_kind{&perform, nullptr, nullptr};
+const io_kind exit_operation::exit_kind{
+    .perform = &perform, .prepare = nullptr, .finish = nullptr, .activity = io_activity::exit};
 
 // ---- child_state
 

@@ -21,7 +21,8 @@ io_status drain(io_operation& op) noexcept {
   return io_status::done;
 }
 
-constexpr io_kind watch_kind{&drain, nullptr, nullptr};
+constexpr io_kind watch_kind{
+    .perform = &drain, .prepare = nullptr, .finish = nullptr, .activity = io_activity::internal};
 
 }  // namespace
 
@@ -30,6 +31,8 @@ signal_service::watch::watch(signal_service& service) noexcept
       service_(&service) {}
 
 void signal_service::watch::complete(operation* base, action what) {
+  if (what == action::describe)
+    return describe<watch>(base, true);
   if (what == action::invoke)
     static_cast<watch*>(base)->service_->watched();
 }

@@ -156,6 +156,14 @@ void resolver_service::cancel(resolve_operation* op) noexcept {
   scheduler_complete(scheduler_, finished);
 }
 
+std::size_t resolver_service::pending() noexcept {
+  const std::lock_guard lock(mutex_);
+  std::size_t count = 0;
+  for (const resolve_operation* op = pending_; op != nullptr; op = op->after_)
+    ++count;
+  return count;
+}
+
 void resolver_service::cancel(std::uint64_t resolver_id) noexcept {
   operation_queue finished;
   {

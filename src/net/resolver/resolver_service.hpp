@@ -59,6 +59,9 @@ class resolver_service final : public execution_context::service {
 
   void set_options(const ip::resolver_options& options);
 
+  /// How many lookups are under way. O(n).
+  std::size_t pending() noexcept;
+
  private:
   /// A socket of c-ares.
   struct socket {

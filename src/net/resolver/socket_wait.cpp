@@ -18,10 +18,16 @@ io_status poll_for(io_operation& op, short events) noexcept {
 }
 
 // The socket is read and written by c-ares, so an attempt only looks.
-constexpr io_kind readable{[](io_operation& op) noexcept { return poll_for(op, POLLIN); }, nullptr,
-                           nullptr};
-constexpr io_kind writable{[](io_operation& op) noexcept { return poll_for(op, POLLOUT); }, nullptr,
-                           nullptr};
+constexpr io_kind readable{
+    .perform = [](io_operation& op) noexcept { return poll_for(op, POLLIN); },
+    .prepare = nullptr,
+    .finish = nullptr,
+    .activity = io_activity::internal};
+constexpr io_kind writable{
+    .perform = [](io_operation& op) noexcept { return poll_for(op, POLLOUT); },
+    .prepare = nullptr,
+    .finish = nullptr,
+    .activity = io_activity::internal};
 
 using wait_owner = operation_owner<socket_wait, std::allocator<void>>;
 
@@ -41,6 +47,8 @@ socket_wait::socket_wait(scheduler& owner, resolver_service& service, std::uint6
       serial_(serial) {}
 
 void socket_wait::complete(operation* base, action what) {
+  if (what == action::describe)
+    return describe<socket_wait>(base, true);
   auto* self = static_cast<socket_wait*>(base);
   wait_owner op(self, std::allocator<void>());
   if (what == action::destroy)
