@@ -59,6 +59,9 @@ io_context::count_type io_context::poll() {
 io_context::count_type io_context::poll_one() {
   return scheduler_.poll_one();
 }
+io_context::count_type io_context::poll_until(const std::chrono::steady_clock::time_point& time) {
+  return scheduler_.poll_until(time);
+}
 
 io_context::count_type io_context::run_until(const std::chrono::steady_clock::time_point& time) {
   return scheduler_.run_until(time);

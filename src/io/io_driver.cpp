@@ -68,6 +68,8 @@ void io_driver::notify_fork(execution_context::fork_event event) {
       pool_.fork_child();
       note_shared();
       backend_->restart();
+      if (poll_set_)
+        poll_set_->restart(backend_->native_handle());
       buffers_->restart(*backend_);
       operation_queue ready;
       begin_again(anonymous_, ready);
@@ -668,18 +670,38 @@ void io_driver::end_held(operation_queue& ready) noexcept {
 // ---- driver
 
 void io_driver::poll(std::int64_t timeout, operation_queue& ready) noexcept {
-  if (held_.load())
-    timeout = std::min(timeout, shortage_tick);
-  const bool sleeps = timeout != 0;
-  if (sleeps)
-    timeout = std::min(timeout, timers_.prepare_wait());
+  if (timeout != 0)
+    timeout = std::min(timeout, prepare_wait());
   backend_->poll(timeout, ready);
-  if (sleeps)
-    timers_.finish_wait();
+  timers_.finish_wait();
   if (!timers_.empty())
     timers_.collect(ready);
   if (held_.load())
     end_held(ready);
+}
+
+/// How long a sleep that begins may last.
+std::int64_t io_driver::prepare_wait() noexcept {
+  const std::int64_t wait = timers_.prepare_wait();
+  return held_.load() ? std::min(wait, shortage_tick) : wait;
+}
+
+void io_driver::arm() noexcept {
+  backend_->flush();
+  poll_set_->ready_in(prepare_wait());
+}
+
+void io_driver::disarm() noexcept {
+  poll_set_->ready_in(forever);
+}
+
+int io_driver::poll_descriptor() {
+  const std::lock_guard lock(mutex_);
+  if (!poll_set_) {
+    poll_set_.emplace(backend_->native_handle());
+    scheduler_.serve_foreign_loop();
+  }
+  return poll_set_->get();
 }
 
 bool io_driver::quiet() const noexcept {

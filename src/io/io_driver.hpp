@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include <weft/base/error.hpp>
@@ -15,6 +16,7 @@
 #include "context/scheduler/scheduler.hpp"
 #include "io/backend/backend.hpp"
 #include "io/backend/blocking_pool.hpp"
+#include "io/backend/poll_set.hpp"
 #include "io/io_object.hpp"
 #include "io/stream_buffer_pool.hpp"
 #include "io/timer_service.hpp"
@@ -135,7 +137,12 @@ class io_driver final : public execution_context::service, public driver {
 
   void poll(std::int64_t timeout, operation_queue& ready) noexcept override;
   void wake() noexcept override { backend_->wake(); }
+  void arm() noexcept override;
+  void disarm() noexcept override;
   bool quiet() const noexcept override;
+
+  /// As io_context::poll_descriptor.
+  int poll_descriptor();
 
   /// In nanoseconds: how long an operation that makes a descriptor waits after the one before found
   /// none left, if none is closed meanwhile; and how often it is seen to while it waits. The latter
@@ -174,6 +181,8 @@ class io_driver final : public execution_context::service, public driver {
   void add_held(io_object& object) noexcept;
   void end_held(operation_queue& ready) noexcept;
 
+  std::int64_t prepare_wait() noexcept;
+
   scheduler& scheduler_;
   timer_service timers_;
   blocking_pool pool_;
@@ -186,6 +195,9 @@ class io_driver final : public execution_context::service, public driver {
   // Guarded by mutex_.
   io_object* objects_ = nullptr;  // all that are handed out
   io_object* spare_ = nullptr;    // closed ones, to be used again
+
+  // Made once under mutex_, before the scheduler arms and disarms it.
+  std::optional<poll_set> poll_set_;
 
   std::atomic<unsigned> open_objects_{0};
   std::atomic<unsigned> anonymous_submitted_{0};  // operations of anonymous_ that the kernel has

@@ -135,6 +135,36 @@ class WEFT_API io_context : public execution_context {
   count_type poll();
   /// Runs at most one handler that is ready.
   count_type poll_one();
+  /// As `poll`, but begins no handler once the given time has passed: for a loop that can spare so
+  /// much of each frame. What is left is taken by the next call, which looks for events first.
+  template <class Rep, class Period>
+  count_type poll_for(const std::chrono::duration<Rep, Period>& time) {
+    return poll_until(deadline_after(time));
+  }
+  count_type poll_until(const std::chrono::steady_clock::time_point& time);
+
+  /// A descriptor on which another loop can wait, by poll(2), epoll(7) or select(2): it is readable
+  /// whenever `poll` would find something to run. So: wait until it is readable, call `poll` or one
+  /// of its siblings, wait again; no event is lost, wherever it comes from. It may also be readable
+  /// when there is nothing to run. It is the context's own: do not read or close it.
+  ///
+  /// It is made by the first call; from then on each return from `run` and its siblings costs
+  /// a few system calls. While other threads are in `run`, they serve what comes; what they leave
+  /// behind makes the descriptor readable. So do `stop` and running out of work, but while the
+  /// context is stopped, `poll` takes nothing, and what comes is told by `restart`. On io_uring the
+  /// waiting system call may end early, with EINTR.
+  ///
+  /// In the child of a fork it has the same number; sets of epoll(7) have to be told of it anew.
+  ///
+  /// Throws system_error: no_descriptors, no_memory ... Any thread, but for `single_thread` only
+  /// the context's. O(1).
+  ///
+  ///     pollfd p{context.poll_descriptor(), POLLIN, 0};
+  ///     while (!context.stopped()) {
+  ///       ::poll(&p, 1, -1);
+  ///       context.poll();
+  ///     }
+  int poll_descriptor();
 
   /// Makes all calls of `run` and its siblings return as soon as their current handlers have. What
   /// is queued or pending stays so.

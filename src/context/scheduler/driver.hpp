@@ -21,6 +21,11 @@ class driver {
   /// Ends the current or else the next sleep in `poll`.
   virtual void wake() noexcept = 0;
 
+  /// Nobody will poll until a loop that is not the scheduler's is told to: from now on `wake`, and
+  /// what a sleep in `poll` would end with, tell it. `disarm` ends that, but for `wake`.
+  virtual void arm() noexcept {}
+  virtual void disarm() noexcept {}
+
   /// Whether a poll that does not sleep would find nothing because nothing is pending.
   virtual bool quiet() const noexcept = 0;
 

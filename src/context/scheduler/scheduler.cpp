@@ -78,6 +78,7 @@ void scheduler::check_thread() noexcept {
 void scheduler::enter(worker& w) noexcept {
   check_thread();
   const lock l(mutex_);
+  foreign_loop_wakes();
   if (++entries_ % worker::poll_interval == 0)
     w.budget_ = 0;
   w.id_ = entries_;
@@ -92,8 +93,10 @@ void scheduler::enter(worker& w) noexcept {
 }
 
 void scheduler::leave(worker& w) noexcept {
-  const lock l(mutex_);
+  lock l(mutex_);
   end_search(w, false);
+  if (has_foreign_loop_ && is_single(w)) [[unlikely]]
+    arm(w, l);
   backlog_.splice(w.local_);
   worker** link = &workers_;
   while (*link != &w)
@@ -113,6 +116,8 @@ void scheduler::leave(worker& w) noexcept {
     wake_one();
   if (awake_ != 0)
     ensure_watch();
+  if (has_foreign_loop_) [[unlikely]]
+    foreign_loop_sleeps();
 }
 
 bool scheduler::alone() const noexcept {
@@ -203,10 +208,18 @@ void scheduler::stop() noexcept {
   wake_all();
 }
 
+void scheduler::restart() noexcept {
+  const lock l(mutex_);
+  stopped_.store(false, std::memory_order_release);
+  wake_foreign_loop();  // nobody told it of what came while all was stopped
+}
+
 void scheduler::set_driver(driver* driver) noexcept {
   const lock l(mutex_);
   if (driver_.load(std::memory_order_relaxed) == driver)
     return;
+  foreign_loop_wakes();
+  has_foreign_loop_ = false;
   driver_.store(driver, std::memory_order_release);
   if (parked_)
     unpark(*parked_);  // it becomes the poller
@@ -239,6 +252,8 @@ void scheduler::notify_fork(execution_context::fork_event event) {
   parked_ = nullptr;
   poller_ = nullptr;
   poller_asleep_ = false;
+  foreign_asleep_ = false;
+  arming_ = false;
   end_watch();
   searching_.store(false, std::memory_order_relaxed);
   idle_.store(0, std::memory_order_relaxed);
@@ -252,6 +267,8 @@ void scheduler::notify_fork(execution_context::fork_event event) {
 
 std::size_t scheduler::run_all(wait mode, clock::time_point deadline) {
   stay here(*this);
+  if (mode == wait::no && deadline != no_deadline)
+    here.w.budget_ = 0;  // calls that are cut short look for events too
   while (run_one(here.w, mode, deadline)) {}
   constexpr std::uint64_t most = std::numeric_limits<std::size_t>::max();
   return static_cast<std::size_t>(std::min(here.w.ran_.value(), most));
@@ -273,6 +290,9 @@ std::size_t scheduler::poll() {
 }
 std::size_t scheduler::poll_one() {
   return run_single(wait::no, no_deadline);
+}
+std::size_t scheduler::poll_until(clock::time_point deadline) {
+  return run_all(wait::no, deadline);
 }
 std::size_t scheduler::run_one_until(clock::time_point deadline) {
   return clock::now() < deadline ? run_single(wait::yes, deadline) : 0;

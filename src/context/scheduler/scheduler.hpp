@@ -58,6 +58,11 @@ struct scheduler_options {
 /// while others sleep and nobody watches asks one to; and so does one that stops watching because
 /// it has found something to run, or leaves, while others are awake.
 ///
+/// **Foreign loop.** Once a loop that is not ours waits for the driver (serve_foreign_loop), it
+/// stands for a poller asleep while no worker is here. The last worker to leave polls once more,
+/// arms the driver, and counts the loop in `idle_`, as in 1; whoever wakes it, through the driver,
+/// or the next worker to enter takes it out.
+///
 /// **Work.** `outstanding_` and the operations in the inbox, which are counted when they are taken
 /// out, are all the work there is; exact while no worker is awake. An awake worker holds a credit,
 /// far larger than any count, and collects its changes in work_; it gives back both before it
@@ -82,9 +87,10 @@ class scheduler final : public execution_context::service {
   std::size_t run_one_until(clock::time_point deadline);
   std::size_t poll();
   std::size_t poll_one();
+  std::size_t poll_until(clock::time_point deadline);
   void stop() noexcept;
   bool stopped() const noexcept { return stopped_.load(std::memory_order_acquire); }
-  void restart() noexcept { stopped_.store(false, std::memory_order_release); }
+  void restart() noexcept;
 
   void post(operation* op) noexcept;
   void complete(operation* op) noexcept;
@@ -98,6 +104,9 @@ class scheduler final : public execution_context::service {
 
   /// From now on events come from `driver`; null ends that.
   void set_driver(driver* driver) noexcept;
+
+  /// From now on a foreign loop waits for the driver, which calls this, while no worker is here.
+  void serve_foreign_loop() noexcept;
 
   // ---- for those who look in from outside (observe/)
 
@@ -194,6 +203,10 @@ class scheduler final : public execution_context::service {
   void wake_one() noexcept;
   void wake_searcher() noexcept;
   void wake_all() noexcept;
+  void arm(worker& w, lock& l) noexcept;
+  void foreign_loop_sleeps() noexcept;
+  void foreign_loop_wakes() noexcept;
+  void wake_foreign_loop() noexcept;
   void wake_if_idle() noexcept;
   void wake_poller() noexcept;
   void unpark(worker& w) noexcept;
@@ -227,11 +240,14 @@ class scheduler final : public execution_context::service {
   alignas(cache_line) mutable scheduler_atomics::mutex mutex_;
   // Guarded by mutex_.
   operation_queue backlog_;
-  worker* workers_ = nullptr;      // all that are in run()
-  worker* parked_ = nullptr;       // those asleep but the poller and the watcher, the latest first
-  worker* watcher_ = nullptr;      // the parked worker or the poller that watches
-  worker* poller_ = nullptr;       // in driver_->poll
-  bool poller_asleep_ = false;     // it may sleep there, and nobody has woken it yet
+  worker* workers_ = nullptr;   // all that are in run()
+  worker* parked_ = nullptr;    // those asleep but the poller and the watcher, the latest first
+  worker* watcher_ = nullptr;   // the parked worker or the poller that watches
+  worker* poller_ = nullptr;    // in driver_->poll
+  bool poller_asleep_ = false;  // it may sleep there, and nobody has woken it yet
+  bool has_foreign_loop_ = false;
+  bool foreign_asleep_ = false;    // no worker is here, and nobody has woken the foreign loop
+  bool arming_ = false;            // the last worker is arming the driver
   unsigned awake_ = 0;             // workers that do not sleep
   unsigned polls_ = 0;             // how often a worker has polled
   unsigned seen_polls_ = 0;        // polls_ at the last look

@@ -178,6 +178,7 @@ void scheduler::wake_one() noexcept {
 
 /// Wakes one to look for work that others have; not while one is at it.
 void scheduler::wake_searcher() noexcept {
+  wake_foreign_loop();
   if (searching_.load(std::memory_order_relaxed))
     return;
   worker* w = parked_ ? parked_ : poller_asleep_ ? poller_ : watcher_;
@@ -205,6 +206,7 @@ void scheduler::wake_all() noexcept {
     unpark(*watcher_);
   if (poller_asleep_)
     wake_poller();
+  wake_foreign_loop();
 }
 
 void scheduler::wake_if_idle() noexcept {
@@ -212,6 +214,56 @@ void scheduler::wake_if_idle() noexcept {
     return;
   const lock l(mutex_);
   wake_searcher();
+}
+
+// ---- the foreign loop; all under mutex_
+
+/// The only worker is about to leave. Nothing is left prepared, or in the driver, that would tell
+/// the loop nothing new; but others may enter meanwhile.
+void scheduler::arm(worker& w, lock& l) noexcept {
+  arming_ = true;
+  poller_ = &w;
+  operation_queue ready;
+  driver* const source = driver_.load(std::memory_order_relaxed);
+  l.unlock();
+  source->poll(0, ready);
+  source->arm();
+  l.lock();
+  poller_ = nullptr;
+  arming_ = false;
+  receive(w, ready);
+}
+
+/// A worker has left. If others stay, they tend to what the driver was armed for.
+void scheduler::foreign_loop_sleeps() noexcept {
+  if (workers_) {
+    if (!arming_)
+      driver_.load(std::memory_order_relaxed)->disarm();
+    return;
+  }
+  foreign_asleep_ = true;
+  idle_.fetch_add(1, std::memory_order_seq_cst);
+  if (!nothing_queued() && !stopped())
+    wake_foreign_loop();
+}
+
+void scheduler::foreign_loop_wakes() noexcept {
+  if (foreign_asleep_) {
+    foreign_asleep_ = false;
+    idle_.fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
+void scheduler::wake_foreign_loop() noexcept {
+  if (foreign_asleep_) {
+    foreign_loop_wakes();
+    driver_.load(std::memory_order_relaxed)->wake();
+  }
+}
+
+void scheduler::serve_foreign_loop() noexcept {
+  const lock l(mutex_);
+  has_foreign_loop_ = true;
 }
 
 // ---- watching

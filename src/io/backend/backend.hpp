@@ -75,6 +75,12 @@ class backend {
   virtual void poll(std::int64_t timeout, operation_queue& ready) noexcept = 0;
   virtual void wake() noexcept = 0;
 
+  /// Hands to the kernel what would go with the next poll. By the thread that polls.
+  virtual void flush() noexcept {}
+  /// A descriptor that is readable while a poll would find something, and after `wake`. Asked for
+  /// once, and after each restart; throws system_error.
+  virtual int native_handle() = 0;
+
   /// In the child of a fork: makes new kernel objects. The driver attaches and submits anew.
   virtual void restart() = 0;
 

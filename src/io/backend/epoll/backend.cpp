@@ -96,6 +96,8 @@ class epoll_backend final : public backend {
     while (::write(wake_.get(), &one, sizeof one) < 0 && errno == EINTR) {}
   }
 
+  int native_handle() override { return epoll_.get(); }
+
   void restart() override {
     epoll_ = native_descriptor(::epoll_create1(EPOLL_CLOEXEC), "epoll");
     wake_ = native_descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd");

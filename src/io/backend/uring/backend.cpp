@@ -138,6 +138,8 @@ class uring_backend final : public backend {
 
   void poll(std::int64_t timeout, operation_queue& ready) noexcept override {
     enable();
+    if (notified_.get() >= 0)
+      clear(notified_);
     if (!wake_armed_) {
       const std::lock_guard lock(submit_mutex_);
       arm_wake();
@@ -150,20 +152,38 @@ class uring_backend final : public backend {
                    std::memory_order_relaxed);
   }
 
-  void wake() noexcept override {
-    const std::uint64_t one = 1;
-    while (::write(wake_.get(), &one, sizeof one) < 0 && errno == EINTR) {}
+  void wake() noexcept override { add_one(wake_); }
+
+  void flush() noexcept override {
+    if (notified_.get() >= 0 && ring_->notify(notified_.get()) < 0)
+      add_one(notified_);
+    enter(0, 0);
+  }
+
+  // Deferred task work wakes nobody who waits on the ring's descriptor, but it is told to an
+  // eventfd; if it comes from writing to another eventfd, only once for each registration
+  // (Linux 6.18). Therefore flush, which then does that work, registers anew.
+  int native_handle() override {
+    if (!deferred_)
+      return ring_->native_handle();
+    notified_ = native_descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd");
+    if (const int error = ring_->notify(notified_.get()); error < 0)
+      throw_error(errno_code(-error), "io_uring_register");
+    return notified_.get();
   }
 
   void restart() override {
     constexpr unsigned single = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN;
     ring_.reset();
+    notified_ = {};
+    deferred_ = false;
     fixed_buffers_.forget();
     wake_ = native_descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd");
     if (single_thread_) {
       try {
         ring_.emplace(submission_entries, completion_entries, single | IORING_SETUP_R_DISABLED);
         enabled_ = false;
+        deferred_ = true;
       } catch (const system_error&) {
         // Before Linux 6.1.
       }
@@ -188,6 +208,15 @@ class uring_backend final : public backend {
       case io_queue::except: return POLLPRI | POLLRDBAND;
       default: return POLLIN | POLLRDHUP;
     }
+  }
+
+  static void add_one(const native_descriptor& counter) noexcept {
+    const std::uint64_t one = 1;
+    while (::write(counter.get(), &one, sizeof one) < 0 && errno == EINTR) {}
+  }
+  static void clear(const native_descriptor& counter) noexcept {
+    std::uint64_t count;
+    while (::read(counter.get(), &count, sizeof count) < 0 && errno == EINTR) {}
   }
 
   // A ring of one issuer belongs to the thread that first runs the context.
@@ -273,8 +302,7 @@ class uring_backend final : public backend {
         return;
       }
       was_woken = true;
-      std::uint64_t count;
-      while (::read(wake_.get(), &count, sizeof count) < 0 && errno == EINTR) {}
+      clear(wake_);
       if (!(flags & IORING_CQE_F_MORE)) {
         const std::lock_guard submit_lock(submit_mutex_);
         arm_wake();
@@ -287,12 +315,14 @@ class uring_backend final : public backend {
   io_driver& driver_;
   const bool single_thread_;
   bool enabled_ = true;
+  bool deferred_ = false;  // DEFER_TASKRUN
   std::atomic<bool> wake_armed_{false};
   word_mutex submit_mutex_;
   word_mutex reap_mutex_;
   std::atomic<unsigned> submissions_{0};
   std::atomic<unsigned> reaped_{0};  // by the last reaping; written under reap_mutex_
   native_descriptor wake_;
+  native_descriptor notified_;  // counts completions if deferred_, once native_handle was asked for
   std::optional<ring> ring_;
   fixed_buffers fixed_buffers_;
 };

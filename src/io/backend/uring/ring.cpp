@@ -53,6 +53,11 @@ int ring::enter(unsigned entries, unsigned completions, std::int64_t timeout) no
   return result;
 }
 
+int ring::notify(int eventfd) noexcept {
+  io_uring_unregister_eventfd(&ring_);
+  return io_uring_register_eventfd(&ring_, eventfd);
+}
+
 bool ring::provide(void* memory, unsigned entries, int group) noexcept {
   io_uring_buf_reg buffers{};
   buffers.ring_addr = reinterpret_cast<std::uint64_t>(memory);

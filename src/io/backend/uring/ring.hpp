@@ -30,6 +30,13 @@ class ring {
   /// EINTR are no errors.
   int enter(unsigned entries, unsigned completions, std::int64_t timeout) noexcept;
 
+  /// Readable while completions wait to be reaped.
+  int native_handle() const noexcept { return ring_.ring_fd; }
+
+  /// Has completions counted by an eventfd, in place of the one before. Returns 0 or a negated
+  /// errno value. Threads as make_fixed_table.
+  int notify(int eventfd) noexcept;
+
   /// Whether completions wait to be reaped.
   bool ready() const noexcept;
 
