@@ -70,12 +70,6 @@ class contexts {
     return std::accumulate(ran.begin(), ran.end(), std::uint64_t{0});
   }
 
-  /// Makes them ready for another `run`.
-  void restart() {
-    for (auto& one : all_)
-      one->restart();
-  }
-
  private:
   std::size_t threads_;
   std::vector<std::unique_ptr<context>> all_;

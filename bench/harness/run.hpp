@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace bench {
@@ -31,7 +32,11 @@ std::uint64_t option(int argc, char** argv, std::string_view name, std::uint64_t
 void report(std::string_view workload, std::string_view implementation, std::string_view note,
             const result& r, std::chrono::nanoseconds wall, std::chrono::nanoseconds cpu);
 
-/// Runs `f` (which returns a result) once, and reports it.
+/// What a program ends with that cannot run here, because the kernel lacks or denies what it needs.
+inline constexpr int absent = 77;
+
+/// Runs `f` (which returns a result) once, and reports it. Returns what main is to return: `absent`
+/// if `f` throws that an operation is not supported.
 template <class F>
 int measure(std::string_view workload, std::string_view implementation, std::string_view note, F f);
 
@@ -43,10 +48,16 @@ int measure(std::string_view workload, std::string_view implementation, std::str
             F f) {
   const auto cpu = cpu_time();
   const auto start = std::chrono::steady_clock::now();
-  const result r = f();
-  const auto wall = std::chrono::steady_clock::now() - start;
-  report(workload, implementation, note, r, wall, cpu_time() - cpu);
-  return 0;
+  try {
+    const result r = f();
+    const auto wall = std::chrono::steady_clock::now() - start;
+    report(workload, implementation, note, r, wall, cpu_time() - cpu);
+    return 0;
+  } catch (const std::system_error& e) {
+    if (e.code() != std::errc::operation_not_supported)
+      throw;
+    return absent;
+  }
 }
 
 }  // namespace bench

@@ -32,17 +32,25 @@ class Programs:
         return None
 
 
-def once(command):
-    """One run's line of JSON. A script that finds its peer absent prints nothing and succeeds."""
+ABSENT = 77  # what a program ends with that cannot run here: the kernel lacks what it needs
+
+
+def once(command, built):
+    """One run's line of JSON; None where its peer or what it needs of the kernel is absent."""
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "WEFT_BENCH_PROGRAMS": str(built)}
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False,
-                              timeout=TIMEOUT, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+                              timeout=TIMEOUT, env=environment)
     except subprocess.TimeoutExpired:
         raise Failure(f"{' '.join(command)}: took more than {TIMEOUT} s") from None
+    if done.returncode == ABSENT:
+        return None
     if done.returncode != 0:
         raise Failure(f"{' '.join(command)}: ended with {done.returncode}")
     lines = done.stdout.strip().splitlines()
-    return json.loads(lines[-1]) if lines else None
+    if not lines:
+        raise Failure(f"{' '.join(command)}: reported nothing")
+    return json.loads(lines[-1])
 
 
 def value(report, measure):
@@ -54,8 +62,7 @@ def value(report, measure):
 
 
 def run_group(group, programs, size, rounds, progress):
-    """Reports by run, {name: [report, ...]}, one for each round; a run whose program is absent has
-    none. A round before the first warms up and is not counted. `rounds` overrides how many."""
+    """Reports by run, {name: [report, ...]}, one for each round; one that is absent has none. A round before the first warms up and is not counted. `rounds` overrides how many."""
     commands = {run.name: programs.command(run) for run in group.runs}
     present = [run for run in group.runs if commands[run.name]]
     wanted = {run.name: rounds or group.rounds(run, size) for run in present}
@@ -68,7 +75,7 @@ def run_group(group, programs, size, rounds, progress):
             if number > wanted[run.name]:
                 continue
             progress(f"round {number}/{most}, {run.name}")
-            report = once(commands[run.name])
+            report = once(commands[run.name], programs.built)
             if report is None:
                 wanted[run.name] = -1
                 continue

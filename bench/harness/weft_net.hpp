@@ -7,7 +7,9 @@
 #include <weft/base/config.hpp>
 #include <weft/context/io_context.hpp>
 #include <weft/context/post.hpp>
+#include <weft/context/strand.hpp>
 #include <weft/execution/executor_work_guard.hpp>
+#include <weft/io/steady_timer.hpp>
 
 namespace bench {
 
@@ -15,6 +17,9 @@ namespace bench {
 struct weft_net {
   using io_context = weft::io_context;
   using work_guard = weft::executor_work_guard<io_context::executor_type>;
+  using strand = weft::strand<io_context::executor_type>;
+  using steady_timer = weft::steady_timer;
+  using error_code = weft::error_code;
 
   static std::unique_ptr<io_context> make_context(int concurrency_hint) {
     return std::make_unique<io_context>(concurrency_hint);

@@ -197,8 +197,12 @@ class Running(unittest.TestCase):
         with self.assertRaisesRegex(runs.Failure, "a.py: ended with 3"):
             self.run_group({"a": "raise SystemExit(3)"})
 
-    def test_an_absent_program_and_a_silent_script_have_no_reports(self):
-        done = self.run_group({"a": self.script(10), "b": None, "c": ""})
+    def test_a_program_that_reports_nothing_is_named(self):
+        with self.assertRaisesRegex(runs.Failure, "a.py: reported nothing"):
+            self.run_group({"a": ""})
+
+    def test_what_is_not_built_or_cannot_run_here_has_no_reports(self):
+        done = self.run_group({"a": self.script(10), "b": None, "c": "raise SystemExit(77)"})
         self.assertEqual([len(done[name]) for name in "abc"], [2, 0, 0])
 
 

@@ -2,6 +2,8 @@
 #include <liburing.h>
 #include <unistd.h>
 
+#include <system_error>
+
 #include "echo.hpp"
 
 namespace {
@@ -22,12 +24,9 @@ struct end : peer {
 class loop {
  public:
   loop() {
-    if (const int error = io_uring_queue_init(
-            512, &ring_, IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN);
-        error < 0) {
-      errno = -error;
-      die("io_uring_queue_init");
-    }
+    if (io_uring_queue_init(512, &ring_, IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN) <
+        0)
+      throw std::system_error(std::make_error_code(std::errc::operation_not_supported));
   }
   ~loop() { io_uring_queue_exit(&ring_); }
 

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "harness/asio_net.hpp"
+
+#include "timer_crowd.hpp"
+
+int main(int argc, char** argv) {
+  return timer_crowd::main<bench::asio_net>(argc, argv, "asio");
+}
