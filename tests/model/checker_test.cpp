@@ -620,7 +620,7 @@ void pass_a_message(std::memory_order unused_load) {
 
 TEST(weakening, each_site_is_weakened_and_the_scenario_that_fails_is_named) {
   const auto found =
-      model::weaken({{"message", [] { pass_a_message(relaxed); }}}, "checker_test.cpp");
+      model::weaken({{"message", [] { pass_a_message(relaxed); }}}, {"checker_test.cpp"});
   ASSERT_EQ(found.size(), 2u);
   for (const auto& w : found) {
     EXPECT_EQ(w.caught_by, "message") << w.site;
@@ -635,7 +635,7 @@ TEST(weakening, barriers_are_left_out) {
     const outcome o = store_buffering_with_barriers(true, true);
     require(o[0] + o[1] != 0, "both loads read the old value");
   };
-  const auto found = model::weaken({{"flags", flags}}, "checker_test.cpp");
+  const auto found = model::weaken({{"flags", flags}}, {"checker_test.cpp"});
   ASSERT_EQ(found.size(), 2u);
   for (const auto& w : found) {
     EXPECT_EQ(w.caught_by, "flags") << w.site;
@@ -645,7 +645,7 @@ TEST(weakening, barriers_are_left_out) {
 
 TEST(weakening, an_order_that_nothing_needs_is_told) {
   const auto found =
-      model::weaken({{"message", [] { pass_a_message(acquire); }}}, "checker_test.cpp");
+      model::weaken({{"message", [] { pass_a_message(acquire); }}}, {"checker_test.cpp"});
   ASSERT_EQ(found.size(), 3u);
   EXPECT_EQ(
       std::count_if(found.begin(), found.end(), [](const auto& w) { return w.caught_by.empty(); }),

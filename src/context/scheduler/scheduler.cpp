@@ -143,11 +143,11 @@ void scheduler::work_finished() noexcept {
   }
   std::int64_t count = outstanding_.load(std::memory_order_relaxed);
   while (count > 1)
-    if (outstanding_.compare_exchange_weak(count, count - 1, std::memory_order_acq_rel,
+    if (outstanding_.compare_exchange_weak(count, count - 1, std::memory_order_release,
                                            std::memory_order_relaxed))
       return;
   const lock l(mutex_);
-  if (outstanding_.fetch_sub(1, std::memory_order_acq_rel) != 1 || !nothing_queued())
+  if (outstanding_.fetch_sub(1, std::memory_order_acquire) != 1 || !nothing_queued())
     return;
   stopped_.store(true, std::memory_order_release);
   wake_all();
@@ -158,7 +158,7 @@ void scheduler::work_finished() noexcept {
 bool scheduler::settle(worker& w) noexcept {
   const std::int64_t change = w.work_ - credit;
   w.work_ = 0;
-  if (outstanding_.fetch_add(change, std::memory_order_acq_rel) + change != 0 || !nothing_queued())
+  if (outstanding_.fetch_add(change, std::memory_order_acquire) + change != 0 || !nothing_queued())
     return true;
   stopped_.store(true, std::memory_order_release);
   wake_all();

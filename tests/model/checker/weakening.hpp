@@ -30,15 +30,17 @@ struct weakening {
 ///   acquire, release  ->  relaxed
 ///   light_barrier, heavy_barrier  ->  nothing
 /// Fails the running test if a scenario fails by itself, or if a weakening is caught by none: then
-/// the order is stronger than needed, or what needs it is not modelled.
-void every_order_is_needed(const std::vector<scenario>& scenarios);
+/// the order is stronger than needed, or what needs it is not modelled. `in` are parts of the paths
+/// of the files whose orders are weakened; if there are none, they are all outside of tests/.
+void every_order_is_needed(const std::vector<scenario>& scenarios,
+                           const std::vector<std::string>& in = {});
 
 /// Explores the scenarios, none of which may fail, or execute an order stronger than relaxed in
 /// shipping code: the locks do it all.
 void no_order_is_needed(const std::vector<scenario>& scenarios);
 
-/// As every_order_is_needed, without judgement. `in` is a part of the paths of the files whose
-/// orders are weakened; if it is empty, they are all outside of tests/.
-std::vector<weakening> weaken(const std::vector<scenario>& scenarios, const std::string& in);
+/// As every_order_is_needed, without judgement.
+std::vector<weakening> weaken(const std::vector<scenario>& scenarios,
+                              const std::vector<std::string>& in = {});
 
 }  // namespace model
