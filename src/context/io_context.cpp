@@ -27,12 +27,9 @@ io_context::~io_context() {
 
 detail::scheduler& io_context::make_scheduler(const io_context_options& options) {
   detail::scheduler_options wanted;
-  wanted.concurrency_hint = options.concurrency_hint;
   wanted.single_thread = options.single_thread;
-  const config configured(*this);
-  if (wanted.concurrency_hint < 0)
-    wanted.concurrency_hint = configured.get("scheduler", "concurrency_hint", -1);
-  wanted.backend = detail::choose_backend(options.backend, configured.get("backend", "kind", ""));
+  wanted.backend =
+      detail::choose_backend(options.backend, config(*this).get("backend", "kind", ""));
   auto& made = make_service<detail::scheduler>(*this, wanted);
   if (options.measure)
     made.measure(true);

@@ -19,7 +19,8 @@ inline constexpr single_thread_t single_thread{};
 
 /// How an io_context is to be made.
 struct io_context_options {
-  /// How many threads are expected in `run()` at once; a hint. Negative: unknown.
+  /// How many threads are expected in `run()` at once. It decides nothing: the context goes by how
+  /// many there are.
   int concurrency_hint = -1;
   /// Everything on one thread, which is checked; see io_context.
   bool single_thread = false;
@@ -66,7 +67,7 @@ class WEFT_API io_context : public execution_context {
   class service;
 
   io_context();
-  /// 1: one thread will be in `run()`. It stays safe to use from others.
+  /// The hint is as in io_context_options: the context is that of the default constructor.
   explicit io_context(int concurrency_hint);
   explicit io_context(single_thread_t);
   explicit io_context(const io_context_options& options);

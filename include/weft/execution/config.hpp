@@ -32,8 +32,9 @@ class WEFT_API config_service : public execution_context::service {
 
 /// Reads the configuration values of an execution context.
 ///
-/// weft itself reads `scheduler.concurrency_hint` (an int; see io_context) and `backend.kind`
-/// (`epoll` or `uring`; it comes after io_context_options and before WEFT_BACKEND).
+/// weft itself reads `backend.kind` (`epoll` or `uring`; it comes after io_context_options and
+/// before WEFT_BACKEND). `scheduler.concurrency_hint`, an int, decides nothing (see
+/// io_context_options).
 ///
 ///     weft::io_context context(weft::config_from_string("scheduler.concurrency_hint=1"));
 ///     const int hint = weft::config(context).get("scheduler", "concurrency_hint", 0);

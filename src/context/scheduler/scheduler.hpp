@@ -22,7 +22,6 @@ namespace WEFT_NAMESPACE::detail {
 
 /// How a context wants its scheduler.
 struct scheduler_options {
-  int concurrency_hint = -1;
   bool single_thread = false;  // everything on one thread, which is checked
   bool own_thread = false;     // run by a thread of the scheduler's own
   backend_kind backend = backend_kind::automatic;
