@@ -6,6 +6,7 @@
 #include <future>
 #include <memory>
 #include <new>
+#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -14,6 +15,7 @@
 #include <weft/async/bind_executor.hpp>
 #include <weft/async/use_future.hpp>
 #include <weft/context/io_context.hpp>
+#include <weft/execution/any_executor.hpp>
 #include <weft/execution/any_io_executor.hpp>
 
 #include "unit/support/counting_allocator.hpp"
@@ -114,6 +116,49 @@ TEST(post, accepts_a_polymorphic_executor) {
   weft::dispatch(ex, [&] { ++value; });
   ctx.run();
   EXPECT_EQ(value, 3);
+}
+
+/// Runs functions inline, and notes whether the last could be copied.
+struct noting_executor {
+  template <class F>
+  void execute(F f) const {
+    *copyable = std::is_copy_constructible_v<F>;
+    f();
+  }
+  weft::execution_context& query(weft::execution::context_t) const noexcept { return *context; }
+  static constexpr weft::execution::blocking_t query(weft::execution::blocking_t) noexcept {
+    return weft::execution::blocking.never;
+  }
+  noting_executor require(weft::execution::blocking_t::never_t) const { return *this; }
+  bool operator==(const noting_executor&) const = default;
+
+  weft::execution_context* context;
+  bool* copyable;
+};
+
+TEST(post, hands_a_move_only_function_to_the_executor_as_it_is_and_copyable_through_any_executor) {
+  manual_context ctx;
+  bool copyable = true;
+  int calls = 0;
+  const noting_executor own{&ctx, &copyable};
+  const auto function = [&] { return [&calls, p = std::make_unique<int>()] { ++calls; }; };
+  const auto as_it_is = [&](auto submit) {
+    copyable = true;
+    submit();
+    return !copyable;
+  };
+  EXPECT_TRUE(as_it_is([&] { weft::post(own, function()); }));
+  EXPECT_TRUE(as_it_is([&] { weft::dispatch(own, function()); }));
+  EXPECT_TRUE(as_it_is([&] { weft::defer(own, function()); }));
+  EXPECT_TRUE(as_it_is([&] { weft::post(weft::bind_executor(own, function())); }));
+
+  namespace execution = weft::execution;
+  const execution::any_executor<execution::context_as_t<weft::execution_context&>,
+                                execution::blocking_t::never_t>
+      any(own);
+  EXPECT_FALSE(as_it_is([&] { weft::post(any, function()); }));
+  EXPECT_FALSE(as_it_is([&] { weft::post(function(), own, [] {}); }));
+  EXPECT_EQ(calls, 6);
 }
 
 TEST(post, runs_a_function_in_the_target_and_passes_its_result_to_the_handler) {
