@@ -200,6 +200,7 @@
 #include <weft/net/generic.hpp>
 #include <weft/net/generic_endpoint.hpp>
 #include <weft/net/generic_protocol.hpp>
+#include <weft/net/hand_over.hpp>
 #include <weft/net/happy_eyeballs.hpp>
 #include <weft/net/host_name.hpp>
 #include <weft/net/icmp.hpp>

@@ -82,6 +82,21 @@ int io_handle::release(error_code& ec) noexcept {
   return fd;
 }
 
+error_code io_handle::take(io_handle& from) noexcept {
+  if (is_open())
+    return error::already_open;
+  if (!object_ && !(object_ = driver_->make_object()))
+    return errno_code(ENOMEM);
+  const int fd = from.object_ ? from.driver_->release(*from.object_) : -1;
+  if (fd < 0)
+    return errno_code(EBADF);
+  const io_object& left = *from.object_;  // it has kept its notes
+  driver_->open(*object_, fd, left.pollable);
+  object_->flags.store(left.flags.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  object_->zero_copy_sends = left.zero_copy_sends;
+  return {};
+}
+
 unsigned io_handle::flags() const noexcept {
   return object_ ? object_->flags.load(std::memory_order_relaxed) : 0;
 }

@@ -77,6 +77,11 @@ class WEFT_API io_handle {
   /// need the modes of the open file description as they are.
   static constexpr unsigned shared = 1U << 31;
 
+  /// Takes over the descriptor of `from`, which may be of another context, with its notes, and
+  /// leaves it closed; cancels what is pending there. Fails with already_open, bad_descriptor
+  /// (`from` is closed) or no_memory; then nothing has happened.
+  error_code take(io_handle& from) noexcept;
+
   // Per-descriptor notes of the owner, kept with the descriptor (modes, protocol state).
   unsigned flags() const noexcept;
   void set_flag(unsigned flag, bool on) noexcept;

@@ -285,6 +285,14 @@ class socket_object : public socket_base {
     return ec;
   }
 
+  template <class Executor1>
+  error_code take(socket_object<Protocol, Executor1>& from) noexcept {
+    const error_code ec = handle_.take(from.handle_);
+    if (!ec)
+      protocol_ = from.protocol_;
+    return ec;
+  }
+
   Executor executor_;
   Protocol protocol_{endpoint_type().protocol()};
   socket_handle handle_;

@@ -35,6 +35,10 @@ struct socket_access {
   static error_code adopt(Socket& socket, const Protocol& protocol, int fd) noexcept {
     return socket.adopt(protocol, fd);
   }
+  template <class Socket, class From>
+  static error_code take(Socket& socket, From& from) noexcept {
+    return socket.take(from);
+  }
   template <class Socket>
   static auto& handle(Socket& socket) noexcept {
     return socket.handle_;
