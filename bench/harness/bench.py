@@ -45,9 +45,10 @@ def run_workload(workload, programs, size, rounds):
     done, failed = [], []
     for number, group in enumerate(workload.groups, 1):
         progress = Progress(f"{workload.name} {number}/{len(workload.groups)}")
+        others = machine.Others()
         try:
             reports = runs.run_group(group, programs, size, rounds, progress)
-            done.append(results.group_result(group, reports, size))
+            done.append(results.group_result(group, reports, size, others.cores()))
         except runs.Failure as failure:
             failed.append(f"{workload.name}: {failure}")
         progress.done()

@@ -42,10 +42,12 @@ def answer(row, runs, size):
     return out
 
 
-def group_result(group, reports, size):
+def group_result(group, reports, size, others):
+    """What came of a group, while other processes kept so many cores busy."""
     runs = {name: summarise(of_run) for name, of_run in reports.items()}
     return {
         "values": group.values,
+        "others": round(others, 3),
         "runs": runs,
         "rows": [answer(row, runs, size) for row in group.rows],
     }

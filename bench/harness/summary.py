@@ -64,6 +64,15 @@ def peers(results):
     return sorted(notes)
 
 
+def disturbed(results):
+    """The workloads during which others kept a tenth of a core busy, and how much at the most."""
+    most = {
+        result["workload"]: max((group["others"] for group in result["groups"]), default=0)
+        for result in results
+    }
+    return [f"{name} ({cores:.1f} cores)" for name, cores in most.items() if cores >= 0.1]
+
+
 def markdown(results, quick):
     """The whole summary, of the workloads' results in their order."""
     machines = sorted({result["machine"] for result in results})
@@ -78,6 +87,10 @@ def markdown(results, quick):
         "round by round; where its target is near 1 it is of 31 pairs, and a bootstrap tells where it",
         "lies with 95 % confidence. Figures are of wall-clock time unless the row says otherwise.",
     ]
+    noisy = disturbed(results)
+    if noisy:
+        lines += ["", "**The machine was not quiet**: other processes ran during parts of "
+                  + ", ".join(noisy) + ". Their wall-clock figures are worth little."]
     for table in dict.fromkeys(result["table"] for result in results):
         of_table = [result for result in results if result["table"] == table]
         if any(rows_of(result) for result in of_table):
@@ -90,7 +103,9 @@ def terminal(result):
     lines = []
     for group in result["groups"]:
         values = ", ".join(f"{name} {value}" for name, value in group["values"].items())
-        lines.append(f"{result['workload']}{': ' if values else ''}{values}")
+        lines.append(f"{result['workload']}{': ' if values else ''}{values}"
+                     + (f"  (others kept {group['others']:.1f} cores busy)"
+                        if group["others"] >= 0.1 else ""))
         for name, run in group["runs"].items():
             if not run:
                 lines.append(f"  {name:<20} absent")

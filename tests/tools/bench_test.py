@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 """The harness of the benchmarks: its plans, its statistics, its verdicts, and its refusals."""
+import os
 import pathlib
 import statistics
 import sys
@@ -213,6 +214,17 @@ class Machine(unittest.TestCase):
             self.assertEqual(machine.processor(f"model name\t: {model}\nflags\t\t: fpu sse\n"), name)
             self.assertEqual(machine.processor(f"model name\t: {model}\nflags\t\t: fpu hypervisor\n"),
                              f"{name}, virtual")
+
+    def test_all_but_idle_and_waiting_time_is_busy(self):
+        self.assertEqual(machine.busy("cpu  100 20 30 5000 400 6 7 8 9 10\n"),
+                         171 / os.sysconf("SC_CLK_TCK"))
+
+    def test_a_machine_that_was_not_quiet_is_told(self):
+        quiet = [{"workload": "chain", "table": "Scheduling", "machine": "a machine",
+                  "groups": [{"others": 0.05, "runs": {}, "rows": []}]}]
+        self.assertNotIn("not quiet", summary.markdown(quiet, False))
+        quiet[0]["groups"].append({"others": 0.4, "runs": {}, "rows": []})
+        self.assertIn("chain (0.4 cores)", summary.markdown(quiet, False))
 
 
 if __name__ == "__main__":
