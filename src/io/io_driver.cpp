@@ -298,7 +298,8 @@ io_status io_driver::attempt(io_object& object, io_operation* op) noexcept {
   const io_status status = op->kind().perform(*op);
   if (status == io_status::again || (status == io_status::drained && !object.hangup))
     object.is_ready(op->queue()) = false;
-  if (status == io_status::later)
+  op->later_ = status == io_status::later;
+  if (op->later_)
     try_later(object);
   else if (op->kind().makes_descriptor && status != io_status::again)
     note_shortage(object, *op);
@@ -601,10 +602,11 @@ void io_driver::note_shortage(io_object& object, const io_operation& op) noexcep
   object.shortage_closes = closes_.load();
 }
 
-/// Whether an operation that is next in its queue has to wait for a descriptor. Object locked.
+/// Whether an operation that is next in its queue has to wait for a descriptor, or until it is
+/// tried again. Object locked.
 bool io_driver::hold_back(io_object& object, const io_operation& op) noexcept {
   if (!op.kind().makes_descriptor)
-    return false;
+    return op.later_ && object.held_until != 0;
   if (object.held_until != 0)
     return true;
   if (!object.shortage)

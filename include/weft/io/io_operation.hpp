@@ -138,6 +138,7 @@ class WEFT_API io_operation : public operation {
   bool cancelled_ = false;  // a cancel was asked for: ECANCELED is an answer, not an accident
   bool polled_ = false;     // io_uring has a readiness poll of it, not the operation itself
   bool pooled_ = false;     // submitted to a helper thread, not to the kernel
+  bool later_ = false;      // the last attempt said so: the object's time counts, not readiness
 };
 
 /// The results most operations have: void (error_code, std::size_t).
