@@ -5,6 +5,7 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <netinet/udp.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -42,6 +43,8 @@ static_assert(ipv6_unicast_hops == IPV6_UNICAST_HOPS && ipv6_multicast_if == IPV
 static_assert(ipv6_multicast_hops == IPV6_MULTICAST_HOPS);
 static_assert(ipv6_multicast_loop == IPV6_MULTICAST_LOOP && ipv6_v6only == IPV6_V6ONLY);
 static_assert(ipv6_join_group == IPV6_JOIN_GROUP && ipv6_leave_group == IPV6_LEAVE_GROUP);
+
+static_assert(udp_segment == UDP_SEGMENT && udp_gro == UDP_GRO);
 
 static_assert(msg_oob == MSG_OOB && msg_peek == MSG_PEEK);
 static_assert(msg_dontroute == MSG_DONTROUTE && msg_dontwait == MSG_DONTWAIT);

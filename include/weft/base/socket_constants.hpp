@@ -74,6 +74,10 @@ inline constexpr int ipv6_join_group = 20;
 inline constexpr int ipv6_leave_group = 21;
 inline constexpr int ipv6_v6only = 26;
 
+// Options at ipproto_udp: udp(7).
+inline constexpr int udp_segment = 103;
+inline constexpr int udp_gro = 104;
+
 // Flags of send and receive: send(2), recv(2).
 inline constexpr int msg_oob = 0x1;
 inline constexpr int msg_peek = 0x2;
