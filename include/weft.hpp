@@ -194,6 +194,7 @@
 #include <weft/net/basic_stream_socket.hpp>
 #include <weft/net/connect.hpp>
 #include <weft/net/connect_pair.hpp>
+#include <weft/net/datagram.hpp>
 #include <weft/net/descriptor_passing.hpp>
 #include <weft/net/endpoint_storage.hpp>
 #include <weft/net/fwd.hpp>

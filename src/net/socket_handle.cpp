@@ -2,6 +2,8 @@
 #include <weft/net/socket_handle.hpp>
 
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -86,9 +88,13 @@ error_code socket_handle::set_option(int level, int name, const void* data,
                                      std::size_t size) noexcept {
   if (!is_open())
     return error::bad_descriptor;
-  if (level != library_option_level)
-    return result_code(
-        ::setsockopt(native_handle(), level, name, data, static_cast<socklen_t>(size)));
+  if (level != library_option_level) {
+    const error_code ec =
+        result_code(::setsockopt(native_handle(), level, name, data, static_cast<socklen_t>(size)));
+    if (level == IPPROTO_UDP && name == UDP_SEGMENT)
+      set_flag(segments_asked, false);
+    return ec;
+  }
   if (name != enable_connection_aborted_option || size != sizeof(int))
     return error::invalid_argument;
   set_flag(report_aborted, *static_cast<const int*>(data) != 0);
@@ -184,6 +190,21 @@ bool socket_handle::enable_zero_copy() noexcept {
     return false;
   set_flag(zero_copy_enabled, true);
   return true;
+}
+
+segmentation socket_handle::segments() noexcept {
+  if ((flags() & segments_asked) == 0 && is_open()) {
+    int size = 0;
+    socklen_t length = sizeof(size);
+    const bool there = ::getsockopt(native_handle(), IPPROTO_UDP, UDP_SEGMENT, &size, &length) == 0;
+    set_flag(segments_on_demand, there);
+    set_flag(segments_automatic, there && size == 0);
+    set_flag(segments_asked, true);
+  }
+  const unsigned known = flags();
+  return (known & segments_automatic) != 0   ? segmentation::automatic
+         : (known & segments_on_demand) != 0 ? segmentation::on_demand
+                                             : segmentation::none;
 }
 
 void close_descriptor(int fd) noexcept {

@@ -139,4 +139,27 @@ std::size_t socket_handle::send(const message_header& header, int flags,
   }
 }
 
+std::size_t socket_handle::receive_batch(const incoming_batch& batch,
+                                         error_code& ec) const noexcept {
+  std::size_t count = 0;
+  ec = is_open() ? error_code() : error_code(error::bad_descriptor);
+  const int flags = non_blocking() ? MSG_DONTWAIT : MSG_WAITFORONE;
+  while (!ec &&
+         detail::receive_batch(native_handle(), batch, flags, count, ec) == io_status::again &&
+         may_wait(io_queue::read, 0, ec)) {}
+  return count;
+}
+
+std::size_t socket_handle::send_batch(outgoing_batch batch, error_code& ec) const noexcept {
+  std::size_t sent = 0;
+  ec = is_open() ? error_code() : error_code(error::bad_descriptor);
+  const int flags = non_blocking() ? MSG_DONTWAIT : 0;
+  while (!ec && sent != batch.count) {
+    const io_status status = detail::send_batch(native_handle(), batch, flags, sent, ec);
+    if (status != io_status::done)
+      may_wait(io_queue::write, 0, ec);
+  }
+  return sent;
+}
+
 }  // namespace WEFT_NAMESPACE::detail

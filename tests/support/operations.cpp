@@ -273,6 +273,45 @@ struct datagram_send : datagram_receive {
   }
 };
 
+struct datagram_receive_batch : datagram_receive {
+  using datagram_receive::datagram_receive;
+  void start(probe p) override {
+    batch[0].buffer = buffer(data);
+    a.async_receive_batch(batch, std::move(p));
+  }
+
+  std::array<udp::socket::incoming_datagram, 1> batch;
+};
+
+struct datagram_send_batch : operation_case {
+  explicit datagram_send_batch(io_context& c) : a(c), b(c) { weft::local::connect_pair(a, b); }
+  void start(probe p) override {
+    if (a.is_open())
+      fill();
+    a.async_send_batch(batch, std::move(p));
+  }
+  void satisfy() override {
+    error_code ec;
+    std::array<char, 8> data;
+    b.non_blocking(true);
+    while (!ec)
+      b.receive(buffer(data), 0, ec);
+  }
+  void cancel() override { a.cancel(); }
+  void close() override { a.close(); }
+  void fill() {
+    error_code ec;
+    a.non_blocking(true);
+    while (!ec)
+      a.send(buffer("x", 1), 0, ec);
+    a.non_blocking(false);
+  }
+
+  weft::local::datagram_protocol::socket a, b;
+  std::array<weft::local::datagram_protocol::socket::outgoing_datagram, 2> batch{
+      {{buffer("x", 1)}, {buffer("y", 1)}}};
+};
+
 struct on_acceptor : operation_case {
   explicit on_acceptor(io_context& context)
       : acceptor(context, any_port), where(acceptor.local_endpoint()), c(context) {}
@@ -607,6 +646,8 @@ std::span<const operation_family> operation_families() {
       {"tcp_wait_error", pends, satisfiable, cancels, closes, make<tcp_wait_error>},
       {"datagram_receive", pends, satisfiable, cancels, closes, make<datagram_receive>},
       {"datagram_send", no, satisfiable, cancels, closes, make<datagram_send>},
+      {"datagram_receive_batch", pends, satisfiable, cancels, closes, make<datagram_receive_batch>},
+      {"datagram_send_batch", pends, satisfiable, cancels, closes, make<datagram_send_batch>},
       {"accept_new", pends, satisfiable, cancels, closes, make<accept_new>},
       {"accept_into", pends, satisfiable, cancels, closes, make<accept_into>},
       {"accept_from_stream", pends, satisfiable, cancels, closes, make<accept_from_stream>},

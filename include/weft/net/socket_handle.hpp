@@ -5,6 +5,7 @@
 
 #include <weft/base/error_code.hpp>
 #include <weft/io/io_handle.hpp>
+#include <weft/io/op/datagram_batch.hpp>
 #include <weft/io/op/message_header.hpp>
 #include <weft/io/op/receive.hpp>
 
@@ -58,6 +59,8 @@ class WEFT_API socket_handle : public io_handle {
   error_code make_asynchronous() noexcept;
   /// Whether the socket can send without copying: SO_ZEROCOPY, set once.
   bool enable_zero_copy() noexcept;
+  /// What a batch may do with UDP_SEGMENT; asked for once.
+  segmentation segments() noexcept;
   bool reports_aborted_connections() const noexcept { return (flags() & report_aborted) != 0; }
 
   // ---- calls that block unless the user has set non_blocking; then would_block
@@ -69,6 +72,8 @@ class WEFT_API socket_handle : public io_handle {
   std::size_t receive(message_header& header, int flags, receive_mode mode,
                       error_code& ec) const noexcept;
   std::size_t send(const message_header& header, int flags, error_code& ec) const noexcept;
+  std::size_t receive_batch(const incoming_batch& batch, error_code& ec) const noexcept;
+  std::size_t send_batch(outgoing_batch batch, error_code& ec) const noexcept;
 
  private:
   enum flag : unsigned {
@@ -78,6 +83,9 @@ class WEFT_API socket_handle : public io_handle {
     report_aborted = 8,
     zero_copy_enabled = 16,
     native_for_user = 32,  // O_NONBLOCK, for as long as user_non_blocking
+    segments_asked = 64,
+    segments_on_demand = 128,  // UDP_SEGMENT is there
+    segments_automatic = 256,  // and not set
     native_borrowed = native_by_library | native_for_user,
     native_flags = native_by_user | native_borrowed,
   };
