@@ -76,6 +76,10 @@ struct scheduler_atomics : model::atomics {
 
 }  // namespace weft_under_model::detail
 
+#include "base/clock.cpp"
+#include "base/operation_origin.cpp"
+#include "context/scheduler/look.cpp"
+#include "context/scheduler/observation.cpp"
 #include "context/scheduler/queues.cpp"
 #include "context/scheduler/scheduler.cpp"
 #include "context/scheduler/sleep.cpp"
@@ -94,6 +98,9 @@ class scheduler_model {
   explicit scheduler_model(const scheduler& s) : s_(s) { scheduler_atomics::checked = this; }
   scheduler_model(const scheduler_model&) = delete;
   ~scheduler_model() { scheduler_atomics::checked = nullptr; }
+
+  /// What each thread has of its own.
+  static void** innermost_worker() { return reinterpret_cast<void**>(&worker::innermost_); }
 
   void check() const {
     unsigned all = 0, searchers = 0, awake = 0;
@@ -694,7 +701,7 @@ const model::options crowded{.preemptions = 1, .weak_choices = 0};
 const model::options wide{.preemptions = 3, .weak_choices = 1};
 
 std::vector<model::scenario> scenarios() {
-  model::make_thread_local(reinterpret_cast<void**>(&innermost));
+  model::make_thread_local(scheduler_model::innermost_worker());
 #define SCENARIO(name, limits) {#name, name, limits}
 #define SCENARIO_OF_LOCKS(name, limits)             \
   {#name, [] { name(true); }, limits}, {            \
