@@ -239,3 +239,5 @@
 
 #include <weft/observe/histogram.hpp>
 #include <weft/observe/metrics.hpp>
+#include <weft/observe/stack_frame.hpp>
+#include <weft/observe/stall_detector.hpp>

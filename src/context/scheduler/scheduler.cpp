@@ -8,8 +8,6 @@
 
 namespace WEFT_NAMESPACE::detail {
 
-namespace {}  // namespace
-
 // A worker's stay: what enters leaves, also when a handler throws.
 struct scheduler::stay {
   explicit stay(scheduler& owner) noexcept : self(owner), w(owner, owner.biased_) { self.enter(w); }
@@ -250,6 +248,7 @@ void scheduler::notify_fork(execution_context::fork_event event) {
   }
   several_.store(workers_ && workers_->next_, std::memory_order_relaxed);
   parked_ = nullptr;
+  observers_ = nullptr;
   poller_ = nullptr;
   poller_asleep_ = false;
   foreign_asleep_ = false;

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <pthread.h>
+
+#include <mutex>
+#include <vector>
+
+#include <weft/base/config.hpp>
+
+namespace WEFT_NAMESPACE::observe {
+
+/// A signal by which other threads are asked where they are. Its handler is installed while any of
+/// these lives; what was there before gets all signals that are not an answer to `ask`, and is put
+/// back at the end, unless it is not ours any more.
+///
+/// One thread at a time is asked, in the whole process.
+class stack_signal {
+ public:
+  /// Throws system_error if there can be no handler for the signal.
+  explicit stack_signal(int number);
+  stack_signal(const stack_signal&) = delete;
+  stack_signal& operator=(const stack_signal&) = delete;
+  ~stack_signal();
+
+  /// Holds the right to ask. Taken before any other lock.
+  class question {
+   public:
+    question();
+
+    /// Asks the thread, which must be alive. Once. It takes no lock and does not wait.
+    void ask(const stack_signal& by, pthread_t thread) noexcept;
+
+    /// The addresses of its calls, the innermost first; empty if it was not asked, or does not
+    /// answer within about a second.
+    std::vector<void*> answer();
+
+   private:
+    std::unique_lock<std::mutex> right_;
+    bool is_asked_ = false;
+  };
+
+ private:
+  const int number_;
+};
+
+}  // namespace WEFT_NAMESPACE::observe
