@@ -5,14 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/memory_size_class.hpp"
+#include <weft/base/thread_memory.hpp>
 
 namespace WEFT_NAMESPACE::detail {
-
-/// A free block, as a member of a list.
-struct memory_block {
-  memory_block* next;
-};
 
 /// A list of blocks of one class, in the order in which they will be taken.
 struct memory_batch {

@@ -38,116 +38,89 @@ bool from_operator_new() noexcept {
   return (now == source::undecided ? choose(source::store) : now) == source::operator_new;
 }
 
-// The blocks of a class that a thread has. While it has no lists of its own (it is fresh, has
-// exited, or blocks are operator new's) both are empty and `max` is 0: so the way through
-// allocate() and deallocate() that looks at nothing else is closed.
-struct magazines {
-  memory_batch loaded;               // at most `max` blocks
-  std::uint32_t max = 0;             // 0, or the class's batch
-  memory_block* previous = nullptr;  // `max` blocks or none
-};
-
 enum class state : unsigned char { fresh, active, exited };
 
-// Trivial types with constant initialisation: reading them costs no guard, and they stay valid
-// while the thread's other destructors run.
-constinit thread_local magazines caches[size_class::count] = {};
 constinit thread_local state current = state::fresh;
 
-struct drain {
-  void arm() const noexcept {}
-  ~drain() {
+}  // namespace
+
+constinit thread_local thread_blocks thread_memory::blocks_[size_class::count] = {};
+
+/// Once armed, gives back a thread's blocks when it exits, and from the beginning of its life its
+/// lists are open.
+struct thread_memory::give_back {
+  static bool activate() noexcept {
+    static thread_local const give_back at_thread_exit;
+    (void)at_thread_exit;
+    return current == state::active;
+  }
+
+  give_back() noexcept {
+    current = state::active;
+    for (unsigned index = 0; index != size_class::count; ++index)
+      blocks_[index].room = blocks_[index].batch = size_class::batch(index);
+  }
+  ~give_back() {
     current = state::exited;
     for (unsigned index = 0; index != size_class::count; ++index) {
-      const magazines all = std::exchange(caches[index], {});
-      if (all.loaded.first)
-        central_memory.give(index, all.loaded.first);
+      const thread_blocks all = std::exchange(blocks_[index], {});
+      if (all.first)
+        central_memory.give(index, all.first);
       if (all.previous)
         central_memory.give(index, all.previous);
     }
   }
 };
 
-thread_local drain at_thread_exit;
-
-// Gives the thread lists of its own, if it may have them.
-bool activate() noexcept {
-  if (current == state::fresh) {
-    at_thread_exit.arm();
-    current = state::active;
-    for (unsigned index = 0; index != size_class::count; ++index)
-      caches[index].max = size_class::batch(index);
-  }
-  return current == state::active;
-}
-
-[[gnu::noinline]] void* allocate_slowly(unsigned index) {
-  magazines& cache = caches[index];
-  if (cache.max == 0) [[unlikely]] {
+void* thread_memory::allocate_slowly(unsigned index) {
+  thread_blocks& blocks = blocks_[index];
+  if (blocks.batch == 0) [[unlikely]] {
     if (from_operator_new())
       return ::operator new(size_class::sizes[index]);
-    if (!activate())
+    if (current == state::exited || !give_back::activate())
       return central_memory.take(index, 1).first;
   }
-  if (cache.previous)
-    cache.loaded = {std::exchange(cache.previous, nullptr), cache.max};
-  else
-    cache.loaded = central_memory.take(index, cache.max);
-  --cache.loaded.size;
-  return std::exchange(cache.loaded.first, cache.loaded.first->next);
-}
-
-[[gnu::noinline]] void deallocate_slowly(unsigned index, void* pointer) noexcept {
-  magazines& cache = caches[index];
-  if (cache.max == 0) [[unlikely]] {
-    if (from_operator_new())
-      return ::operator delete(pointer);
-    if (!activate())
-      return central_memory.give(index, ::new (pointer) memory_block{nullptr});
+  memory_block* block;
+  if (blocks.previous) {
+    block = std::exchange(blocks.previous, nullptr);
+    blocks.room = 0;
   } else {
-    if (cache.previous)
-      central_memory.give(index, cache.previous);
-    cache.previous = std::exchange(cache.loaded, {}).first;
+    const memory_batch taken = central_memory.take(index, blocks.batch);
+    block = taken.first;
+    blocks.room = blocks.batch - taken.size;
   }
-  cache.loaded = {::new (pointer) memory_block{nullptr}, 1};
-}
-
-bool recyclable(std::size_t size, std::size_t alignment) noexcept {
-  return size <= thread_memory::max_recycled_size && alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;
-}
-
-}  // namespace
-
-void* thread_memory::allocate(std::size_t size, std::size_t alignment) {
-  if (!recyclable(size, alignment)) [[unlikely]] {
-    if (alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__)
-      return ::operator new(size, std::align_val_t(alignment));
-    return ::operator new(size);
-  }
-  const unsigned index = size_class::of(size);
-  memory_batch& loaded = caches[index].loaded;
-  memory_block* block = loaded.first;
-  if (!block) [[unlikely]]
-    return allocate_slowly(index);
-  loaded.first = block->next;
-  --loaded.size;
+  blocks.first = block->next;
+  ++blocks.room;
   return block;
 }
 
-void thread_memory::deallocate(void* pointer, std::size_t size, std::size_t alignment) noexcept {
-  if (!recyclable(size, alignment)) [[unlikely]] {
-    if (alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__)
-      ::operator delete(pointer, std::align_val_t(alignment));
-    else
-      ::operator delete(pointer);
-    return;
+void thread_memory::deallocate_slowly(unsigned index, void* pointer) noexcept {
+  thread_blocks& blocks = blocks_[index];
+  if (blocks.batch == 0) [[unlikely]] {
+    if (from_operator_new())
+      return ::operator delete(pointer);
+    if (current == state::exited || !give_back::activate())
+      return central_memory.give(index, ::new (pointer) memory_block{nullptr});
+  } else {
+    if (blocks.previous)
+      central_memory.give(index, blocks.previous);
+    blocks.previous = std::exchange(blocks.first, nullptr);
   }
-  const unsigned index = size_class::of(size);
-  magazines& cache = caches[index];
-  if (cache.loaded.size == cache.max) [[unlikely]]
-    return deallocate_slowly(index, pointer);
-  cache.loaded.first = ::new (pointer) memory_block{cache.loaded.first};
-  ++cache.loaded.size;
+  blocks.first = ::new (pointer) memory_block{nullptr};
+  blocks.room = blocks.batch - 1;
+}
+
+void* thread_memory::allocate_large(std::size_t size, std::size_t alignment) {
+  if (alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__)
+    return ::operator new(size, std::align_val_t(alignment));
+  return ::operator new(size);
+}
+
+void thread_memory::deallocate_large(void* pointer, std::size_t alignment) noexcept {
+  if (alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__)
+    ::operator delete(pointer, std::align_val_t(alignment));
+  else
+    ::operator delete(pointer);
 }
 
 bool thread_memory::bypass() noexcept {

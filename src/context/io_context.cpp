@@ -36,10 +36,6 @@ detail::scheduler& io_context::make_scheduler(const io_context_options& options)
   return made;
 }
 
-io_context::executor_type io_context::get_executor() noexcept {
-  return executor_type(this, {});
-}
-
 backend_kind io_context::backend() const noexcept {
   return scheduler_.options().backend;
 }

@@ -41,11 +41,9 @@ struct fixture {
   item* make(int pusher) { return &items.emplace_back(pusher); }
 
   void take_all(inbox& from) {
-    operation_queue queue;
-    from.drain(queue);
-    while (weft::detail::operation* op = queue.pop()) {
+    for (weft::detail::operation* op = from.drain().first; op;) {
       taken.push_back(static_cast<item*>(op));
-      op->invoke();
+      std::exchange(op, operation_queue::next(op))->invoke();
     }
   }
 

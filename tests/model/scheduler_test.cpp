@@ -60,9 +60,8 @@ struct scheduler_atomics : model::atomics {
     }
   };
 
-  static constexpr int poll_interval = 2;
-  static constexpr unsigned local_limit = 2;
-  static constexpr unsigned batch = 2;
+  static constexpr unsigned poll_interval = 2;
+  static constexpr std::size_t segment_limit = 2;
 
   static bool barriers_available() noexcept { return biased; }
   static void light_barrier(where w = where::current()) { model::light_barrier(w); }

@@ -2,10 +2,27 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <new>
 
-#include <weft/base/config.hpp>
+#include <weft/base/memory_size_class.hpp>
 
 namespace WEFT_NAMESPACE::detail {
+
+/// A free block, as a member of a list.
+struct memory_block {
+  memory_block* next;
+};
+
+/// The free blocks of a class that a thread has. While it has no lists of its own (it is fresh, has
+/// exited, or blocks are operator new's) both are empty and there is no room: so the way through
+/// allocate() and deallocate() that looks at nothing else is closed.
+struct thread_blocks {
+  memory_block* first = nullptr;     // those to take next; with room, a batch of the class
+  std::uint32_t room = 0;            // how many more may be put there
+  std::uint32_t batch = 0;           // 0, or the class's
+  memory_block* previous = nullptr;  // `batch` blocks or none
+};
 
 /// Memory for the blocks of operations: many, small, short-lived, and often freed on another thread
 /// than they came from. Three layers (after Bonwick's slabs and magazines):
@@ -31,12 +48,33 @@ namespace WEFT_NAMESPACE::detail {
 class WEFT_API thread_memory {
  public:
   /// The largest block that is recycled; larger ones, and over-aligned ones, pass straight through.
-  static constexpr std::size_t max_recycled_size = 1024;
+  static constexpr std::size_t max_recycled_size = size_class::max_size;
 
   /// Throws std::bad_alloc.
-  static void* allocate(std::size_t size, std::size_t alignment);
+  static void* allocate(std::size_t size, std::size_t alignment) {
+    if (!recyclable(size, alignment)) [[unlikely]]
+      return allocate_large(size, alignment);
+    const unsigned index = size_class::of(size);
+    thread_blocks& blocks = blocks_[index];
+    memory_block* const block = blocks.first;
+    if (!block) [[unlikely]]
+      return allocate_slowly(index);
+    blocks.first = block->next;
+    ++blocks.room;
+    return block;
+  }
+
   /// Takes the size and alignment that the block was allocated with.
-  static void deallocate(void* pointer, std::size_t size, std::size_t alignment) noexcept;
+  static void deallocate(void* pointer, std::size_t size, std::size_t alignment) noexcept {
+    if (!recyclable(size, alignment)) [[unlikely]]
+      return deallocate_large(pointer, alignment);
+    const unsigned index = size_class::of(size);
+    thread_blocks& blocks = blocks_[index];
+    if (blocks.room == 0) [[unlikely]]
+      return deallocate_slowly(index, pointer);
+    --blocks.room;
+    blocks.first = ::new (pointer) memory_block{blocks.first};
+  }
 
   /// Makes every block one of operator new's: for tests in which the n-th allocation fails. To be
   /// called before the first block is taken. Returns whether every block is.
@@ -49,6 +87,21 @@ class WEFT_API thread_memory {
   };
   /// Of the whole process. Takes a mutex.
   static statistics read_statistics() noexcept;
+
+ private:
+  static constexpr bool recyclable(std::size_t size, std::size_t alignment) noexcept {
+    return size <= max_recycled_size && alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+  }
+  static void* allocate_large(std::size_t size, std::size_t alignment);
+  static void deallocate_large(void* pointer, std::size_t alignment) noexcept;
+  static void* allocate_slowly(unsigned index);
+  static void deallocate_slowly(unsigned index, void* pointer) noexcept;
+
+  struct give_back;
+
+  // Constant initialisation and trivial destruction: reading them costs no guard, and they stay
+  // valid while the thread's other destructors run.
+  static constinit thread_local thread_blocks blocks_[size_class::count];
 };
 
 }  // namespace WEFT_NAMESPACE::detail

@@ -86,7 +86,7 @@ class WEFT_API io_context : public execution_context {
         scheduler_(make_scheduler({})) {}
   ~io_context();
 
-  executor_type get_executor() noexcept;
+  executor_type get_executor() noexcept { return executor_type(this, {}); }
 
   /// The backend that serves I/O here: epoll or uring.
   backend_kind backend() const noexcept;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <thread>
 
 #include <weft/base/atomics.hpp>
@@ -18,12 +19,10 @@ struct scheduler_atomics : std_atomics {
   using clock = std::chrono::steady_clock;
 
   /// Operations a worker runs at most before it looks for events without sleeping.
-  static constexpr int poll_interval = 64;
+  static constexpr unsigned poll_interval = 64;
 
-  /// How many operations a worker keeps to itself while there are others, and how many it takes
-  /// from the backlog at once.
-  static constexpr unsigned local_limit = 256;
-  static constexpr unsigned batch = 128;
+  /// How many operations change hands at once.
+  static constexpr std::size_t segment_limit = 128;
 
   static bool barriers_available() noexcept { return detail::asymmetric_barrier_available(); }
   static void light_barrier() noexcept { detail::light_barrier(); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 
 #include <weft/base/operation.hpp>
 
@@ -28,39 +29,43 @@ class basic_inbox {
   basic_inbox(const basic_inbox&) = delete;
   basic_inbox& operator=(const basic_inbox&) = delete;
   ~basic_inbox() {
-    operation_queue rest;
-    drain(rest);
+    for (operation* op = drain().first; op;)
+      std::exchange(op, operation_queue::next(op))->destroy();
   }
 
-  void push(operation* op) noexcept {
+  /// Whether it was empty before.
+  bool push(operation* op) noexcept {
     operation* head = head_.load(std::memory_order_relaxed);
     do {
       operation_queue::next(op) = head;
     } while (!head_.compare_exchange_weak(head, op, std::memory_order_seq_cst,
                                           std::memory_order_relaxed));
+    return head == nullptr;
   }
 
   bool empty(std::memory_order order = std::memory_order_relaxed) const noexcept {
     return head_.load(order) == nullptr;
   }
 
-  /// Appends all that is here to `into`; returns their number. O(n).
-  std::size_t drain(operation_queue& into) noexcept {
-    operation* op = head_.exchange(nullptr, std::memory_order_acquire);
-    if (!op)
-      return 0;
-    std::size_t count = 0;
-    operation* const last = op;
+  /// Operations linked from the first to the last, which is linked to none.
+  struct chain {
     operation* first = nullptr;
+    operation* last = nullptr;
+    std::size_t size = 0;
+  };
+
+  /// Takes out all that is here. O(n).
+  chain drain() noexcept {
+    operation* op = head_.exchange(nullptr, std::memory_order_acquire);
+    chain taken{nullptr, op, 0};
     while (op) {
-      operation* rest = operation_queue::next(op);
-      operation_queue::next(op) = first;
-      first = op;
+      operation* const rest = operation_queue::next(op);
+      operation_queue::next(op) = taken.first;
+      taken.first = op;
+      ++taken.size;
       op = rest;
-      ++count;
     }
-    into.append(first, last);
-    return count;
+    return taken;
   }
 
  private:

@@ -7,104 +7,120 @@ namespace WEFT_NAMESPACE::detail {
 
 namespace {
 
-/// Statistics and hints that only their owner writes.
-template <class T>
-void set(scheduler_atomics::atomic<T>& variable, T value) noexcept {
-  variable.store(value, std::memory_order_relaxed);
-}
+/// Hints.
 template <class T>
 T get(const scheduler_atomics::atomic<T>& variable) noexcept {
   return variable.load(std::memory_order_relaxed);
 }
 
+// Pushes of this thread to inboxes that nobody empties, since it last made a segment of one.
+constinit thread_local unsigned pushed_in_vain = 0;
+
 }  // namespace
 
-void scheduler::push(worker* w, operation* op) noexcept {
-  if (observed_.load(std::memory_order_relaxed)) [[unlikely]]
-    return push_observed(w, op);
-  enqueue(w, op);
-}
+// ---- to queue
 
-void scheduler::push_observed(worker* w, operation* op) noexcept {
-  if (observation* o = observed_.load(std::memory_order_acquire))
+[[gnu::cold, gnu::noinline]] void scheduler::note_queued(operation* op) noexcept {
+  if (observation* const o = observed_.load(std::memory_order_acquire))
     o->queued(op);
-  enqueue(w, op);
 }
 
-inline void scheduler::enqueue(worker* w, operation* op) noexcept {
-  if (!w) {
-    inbox_.push(op);
-    wake_if_idle();
-    return;
-  }
-  if (!w->lock_.enter()) [[unlikely]] {
-    const lock l(mutex_);
-    push_locked(*w, op);
-    return;
-  }
-  const bool several = get(several_);
-  if (!several && !inbox_.empty()) [[unlikely]]
-    take_inbox(*w);
-  const bool overfull = push_local(*w, op);
-  w->lock_.exit();
-  if (several)
-    share(*w, overfull);
+/// While the worker is alone nobody sleeps, and the inbox goes first.
+inline void scheduler::push(worker& w, operation* op) noexcept {
+  if (observed_.load(std::memory_order_relaxed)) [[unlikely]]
+    note_queued(op);
+  if (!w.lock_.enter()) [[unlikely]]
+    return push_locked(w, op);
+  if (!w.local_.may_push() || !inbox_.empty()) [[unlikely]]
+    return push_entered(w, op);
+  w.local_.push_back(op);
+  w.lock_.exit();
+  if (get(idle_) != 0) [[unlikely]]
+    share(w);
 }
 
-// ---- the local queue, whose lock is held
-
-/// Whether the queue is now longer than a worker's among several may be.
-bool scheduler::push_local(worker& w, operation* op) noexcept {
+/// The rarer cases, in the worker's lock.
+void scheduler::push_entered(worker& w, operation* op) noexcept {
+  if (!get(several_))
+    w.from_outside_.add(take_inbox(w.local_));
   w.local_.push(op);
-  w.queued_.add();
-  const unsigned size = get(w.size_) + 1;
-  set(w.size_, size);
-  return size > worker::local_limit || !w.is_counted_;
+  w.lock_.exit();
+  if (get(idle_) != 0)
+    share(w);
 }
 
-operation* scheduler::pop_local(worker& w) noexcept {
-  operation* op = w.local_.pop();
-  if (op) {
-    set(w.size_, get(w.size_) - 1);
-    set(w.taken_, get(w.taken_) + 1);
+void scheduler::post(operation* op) noexcept {
+  if (worker* const w = worker::current(*this)) [[likely]]
+    push(*w, op);
+  else
+    post_from_outside(op);
+}
+
+void scheduler::post_from_outside(operation* op) noexcept {
+  check_thread();
+  push_from_outside(op);
+}
+
+void scheduler::complete(operation* op) noexcept {
+  if (worker* const w = worker::current(*this)) {
+    --w->work_;
+    push(*w, op);
+  } else {
+    push_from_outside(op);
+    work_finished();
   }
-  return op;
 }
 
-void scheduler::take_inbox(worker& w) noexcept {
-  const std::size_t count = inbox_.drain(w.local_);
-  w.work_ += static_cast<std::int64_t>(count);
-  w.from_outside_.add(count);
-  set(w.size_, get(w.size_) + static_cast<unsigned>(count));
+void scheduler::complete(operation_queue& ops) noexcept {
+  while (operation* op = ops.pop())
+    complete(op);
 }
 
-// ---- among several
-
-/// As push, under mutex_, which excludes those who could have revoked the queue's lock.
+/// The worker's lock is revoked.
 void scheduler::push_locked(worker& w, operation* op) noexcept {
+  const lock l(mutex_);
   const bool single = is_single(w);
   if (single)
-    take_inbox(w);
-  const bool overfull = push_local(w, op);
-  if (single)
-    return;
-  if (overfull)
-    overflow(w);
-  wake_searcher();
-  ensure_watch();
+    w.from_outside_.add(take_inbox(w.local_));
+  w.local_.push(op);
+  if (!single) {
+    wake_searcher();
+    ensure_watch();
+  }
+}
+
+void scheduler::push_from_outside(operation* op) noexcept {
+  if (observed_.load(std::memory_order_relaxed)) [[unlikely]]
+    note_queued(op);
+  if (inbox_.push(op))
+    pushed_in_vain = 0;
+  else if (++pushed_in_vain == segmented_queue::limit)
+    make_segment();
+  wake_if_idle();
+}
+
+/// While operations come faster than workers take them, those who bring them cut them in segments,
+/// whose order they turn round while they have them in their caches. But a worker that is alone
+/// looks into the inbox only.
+void scheduler::make_segment() noexcept {
+  pushed_in_vain = 0;
+  const lock l(mutex_);
+  if (!workers_ || workers_->next_)
+    left_.from_outside += take_inbox(backlog_);
+}
+
+/// Returns how many it has moved.
+std::size_t scheduler::take_inbox(segmented_queue& into) noexcept {
+  if (inbox_.empty())
+    return 0;
+  const auto taken = inbox_.drain();
+  into.append(taken.first, taken.last, taken.size);
+  return taken.size;
 }
 
 /// A worker among several has pushed: what it cannot do at once others may.
-void scheduler::share(worker& w, bool overfull) noexcept {
-  if (overfull) [[unlikely]] {
-    const lock l(mutex_);
-    overflow(w);
-    wake_searcher();
-  }
-  if (idle_.load(std::memory_order_relaxed) == 0)
-    return;
-  const bool surplus = get(w.size_) >= get(surplus_);
-  if (surplus && !get(searching_)) {
+void scheduler::share(worker& w) noexcept {
+  if (w.local_.size() >= get(surplus_) && !get(searching_)) {
     const lock l(mutex_);
     wake_searcher();
   } else if (!get(watching_)) {
@@ -113,22 +129,16 @@ void scheduler::share(worker& w, bool overfull) noexcept {
   }
 }
 
-/// Moves a local queue to the backlog, unless its worker is alone: then it may be of any length.
-void scheduler::overflow(worker& w) noexcept {
-  if (is_single(w))
-    return;
-  backlog_.splice(w.local_);
-  set(w.size_, 0u);
-  w.is_counted_ = true;
-}
+// ---- to take
 
-operation* scheduler::take(worker& w) noexcept {
+/// The slower ways to the next operation.
+operation* scheduler::take_slowly(worker& w) noexcept {
   if (w.lock_.enter()) [[likely]] {
-    if (!inbox_.empty() && !get(several_)) [[unlikely]]
-      take_inbox(w);
-    operation* op = pop_local(w);
+    if (!get(several_))
+      w.from_outside_.add(take_inbox(w.local_));
+    operation* const op = w.local_.pop();
     w.lock_.exit();
-    if (op) [[likely]]
+    if (op)
       return op;
   }
   return take_elsewhere(w);
@@ -138,18 +148,18 @@ operation* scheduler::take_elsewhere(worker& w) noexcept {
   const lock l(mutex_);
   const bool single = is_single(w);
   if (single) {
-    take_all(w);
+    w.from_outside_.add(take_inbox(w.local_));
   } else if (w.local_.empty()) {
     take_batch(w);
     if (w.local_.empty() && !steal(w))
       return nullptr;
   }
-  operation* op = pop_local(w);
+  operation* const op = w.local_.pop();
   if (!op)
     return nullptr;
   end_search(w, true);
   if (!single) {
-    if (!backlog_.empty() || get(w.size_) >= get(surplus_))
+    if (!backlog_.empty() || w.local_.size() >= get(surplus_))
       wake_searcher();
     if (!w.local_.empty() || awake_ > 1 || nobody_polls())
       ensure_watch();
@@ -157,40 +167,21 @@ operation* scheduler::take_elsewhere(worker& w) noexcept {
   return op;
 }
 
-/// The only worker takes everything.
-void scheduler::take_all(worker& w) noexcept {
-  w.is_counted_ = false;
-  w.local_.splice(backlog_);
-  take_inbox(w);
+/// Among several: empties the inbox into the backlog and takes some from there.
+void scheduler::take_batch(worker& w) noexcept {
+  w.from_outside_.add(take_inbox(backlog_));
+  if (backlog_.empty())
+    return;
+  w.local_.take_segment(backlog_);
+  end_search(w, true);
 }
 
 /// To the only worker that is left: alone, it does not look there. What is in the backlog came
 /// before what that worker has queued since.
 void scheduler::give_backlog(worker& w) noexcept {
   w.lock_.revoke();
-  w.is_counted_ = false;
-  backlog_.splice(w.local_);
-  w.local_.splice(backlog_);
+  w.local_.prepend(backlog_);
   w.lock_.restore();
-}
-
-/// Among several: empties the inbox into the backlog and takes some from there.
-void scheduler::take_batch(worker& w) noexcept {
-  if (!w.is_counted_)
-    overflow(w);
-  const std::size_t drained = inbox_.drain(backlog_);
-  w.work_ += static_cast<std::int64_t>(drained);
-  w.from_outside_.add(drained);
-  unsigned count = 0;
-  for (; count != worker::batch; ++count) {
-    operation* op = backlog_.pop();
-    if (!op)
-      break;
-    w.local_.push(op);
-  }
-  set(w.size_, get(w.size_) + count);
-  if (count != 0)
-    end_search(w, true);
 }
 
 /// Takes a share of what another worker has queued.
@@ -213,36 +204,22 @@ void scheduler::steal_stalled(worker& w) noexcept {
       steal_from(*victim, w);
 }
 
+/// Half of what it has, and of one that is stalled all. What a worker has queued singly it will run
+/// itself, the sooner as it is not disturbed.
 bool scheduler::steal_from(worker& victim, worker& w) noexcept {
-  if (victim.is_counted_ && get(victim.size_) < 2 && !victim.is_stalled_)
+  if (victim.local_.size() < (victim.is_stalled_ ? 1u : 2u))
     return false;
   victim.lock_.revoke();
-  if (!victim.is_counted_) {
-    overflow(victim);
-    victim.lock_.restore();
-    const unsigned before = get(w.size_);
-    take_batch(w);
-    count_stolen(w, get(w.size_) - before);
-    return !w.local_.empty();
-  }
-  const unsigned size = get(victim.size_);
-  const unsigned count = victim.is_stalled_ ? size : (size + 1) / 2;
+  const std::size_t stolen =
+      victim.is_stalled_ ? w.local_.take_all(victim.local_) : w.local_.take_half(victim.local_);
   victim.is_stalled_ = false;
-  for (unsigned i = 0; i != count; ++i)
-    w.local_.push(victim.local_.pop());
-  set(victim.size_, size - count);
   victim.lock_.restore();
-  set(w.size_, get(w.size_) + count);
-  count_stolen(w, count);
-  return count != 0;
+  w.steals_.add(stolen != 0);
+  w.stolen_.add(stolen);
+  return stolen != 0;
 }
 
-void scheduler::count_stolen(worker& w, unsigned count) noexcept {
-  w.steals_.add(count != 0);
-  w.stolen_.add(count);
-}
-
-/// After every turn: events, and what is not in the local queue, get theirs.
+/// After every turn: events, and what is not in the local queue, get their turn.
 void scheduler::look_around(worker& w, clock::time_point deadline) noexcept {
   driver* const source = driver_.load(std::memory_order_acquire);
   const bool may_poll = source && !source->quiet();
@@ -261,29 +238,6 @@ void scheduler::look_around(worker& w, clock::time_point deadline) noexcept {
 
 bool scheduler::nothing_queued() noexcept {
   return inbox_.empty(std::memory_order_seq_cst) && backlog_.empty();
-}
-
-void scheduler::post(operation* op) noexcept {
-  worker* w = worker::current(*this);
-  if (w)
-    ++w->work_;
-  else
-    check_thread();
-  push(w, op);
-}
-
-void scheduler::complete(operation* op) noexcept {
-  if (worker* w = worker::current(*this)) {
-    push(w, op);
-  } else {
-    push(nullptr, op);
-    work_finished();  // it is counted again when it is taken out of the inbox
-  }
-}
-
-void scheduler::complete(operation_queue& ops) noexcept {
-  while (operation* op = ops.pop())
-    complete(op);
 }
 
 }  // namespace WEFT_NAMESPACE::detail

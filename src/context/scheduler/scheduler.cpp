@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "context/scheduler/scheduler.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <limits>
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -45,14 +43,15 @@ void scheduler::shutdown() {
   stop_own_thread();
   // Destroying an operation may destroy objects that queue others.
   for (;;) {
-    operation_queue ops;
+    operation* op;
     {
-      lock l(mutex_);
-      ops.splice(backlog_);
+      const lock l(mutex_);
+      take_inbox(backlog_);
+      op = backlog_.pop();
     }
-    inbox_.drain(ops);
-    if (ops.empty())
+    if (!op)
       break;
+    op->destroy();
   }
 }
 
@@ -78,16 +77,21 @@ void scheduler::enter(worker& w) noexcept {
   const lock l(mutex_);
   foreign_loop_wakes();
   if (++entries_ % worker::poll_interval == 0)
-    w.budget_ = 0;
+    w.begin_turn(0);
   w.id_ = entries_;
   w.next_ = workers_;
   workers_ = &w;
   woke();
   outstanding_.fetch_add(credit, std::memory_order_relaxed);
-  if (w.next_)
-    several_.store(true, std::memory_order_relaxed);
-  else
-    w.local_.splice(backlog_);
+  if (!w.next_) {
+    w.local_.append(backlog_);
+    return;
+  }
+  several_.store(true, std::memory_order_relaxed);
+  // What this thread has queued further out waits for nobody else.
+  for (worker* outer = w.outer_; outer; outer = outer->outer_)
+    if (&outer->owner_ == this)
+      backlog_.append(outer->local_);
 }
 
 void scheduler::leave(worker& w) noexcept {
@@ -95,7 +99,7 @@ void scheduler::leave(worker& w) noexcept {
   end_search(w, false);
   if (has_foreign_loop_ && is_single(w)) [[unlikely]]
     arm(w, l);
-  backlog_.splice(w.local_);
+  backlog_.append(w.local_);
   worker** link = &workers_;
   while (*link != &w)
     link = &(*link)->next_;
@@ -170,33 +174,40 @@ bool scheduler::nobody_polls() const noexcept {
 }
 
 inline void scheduler::run(worker& w, operation* op) {
-  w.ran_.add();
   w.running_.store(op->ending(), std::memory_order_relaxed);
-  if (observation* o = observed_.load(std::memory_order_acquire)) [[unlikely]]
+  if (observation* const o = observed_.load(std::memory_order_acquire)) [[unlikely]]
     o->run(op, w.origin_);
   else
     op->invoke();
 }
 
-bool scheduler::run_one(worker& w, wait mode, clock::time_point deadline) {
+/// The next operation to run, or null if this worker is to leave.
+inline operation* scheduler::next(worker& w, wait mode, clock::time_point deadline) noexcept {
+  if (deadline == no_deadline && !stopped() && w.may_take() && w.lock_.enter()) [[likely]] {
+    operation* const op = inbox_.empty() ? w.local_.pop_front() : nullptr;
+    w.lock_.exit();
+    if (op) [[likely]] {
+      w.count_one();
+      return op;
+    }
+  }
+  return next_slowly(w, mode, deadline);
+}
+
+operation* scheduler::next_slowly(worker& w, wait mode, clock::time_point deadline) noexcept {
   for (;;) {
     if (stopped() || (deadline != no_deadline && clock::now() >= deadline))
-      return false;
-    if (w.budget_ == 0) [[unlikely]] {
+      return nullptr;
+    if (!w.may_take()) {
       look_around(w, deadline);
-      w.budget_ = w.turn_;
+      w.begin_turn(w.turn_);
     }
-    if (operation* op = take(w)) {
-      --w.budget_;
-      struct finished {
-        ~finished() { --w.work_; }
-        worker& w;
-      } on_exit{w};
-      run(w, op);
-      return true;
+    if (operation* const op = take_slowly(w)) {
+      w.count_one();
+      return op;
     }
     if (!idle(w, mode, deadline))
-      return false;
+      return nullptr;
   }
 }
 
@@ -241,7 +252,7 @@ void scheduler::notify_fork(execution_context::fork_event event) {
     } else {
       if (!w->settled_)
         outstanding_.fetch_add(w->work_ - credit, std::memory_order_relaxed);
-      backlog_.splice(w->local_);
+      backlog_.append(w->local_);
       left_ += w->counts();
       *link = w->next_;
     }
@@ -267,15 +278,19 @@ void scheduler::notify_fork(execution_context::fork_event event) {
 std::size_t scheduler::run_all(wait mode, clock::time_point deadline) {
   stay here(*this);
   if (mode == wait::no && deadline != no_deadline)
-    here.w.budget_ = 0;  // calls that are cut short look for events too
-  while (run_one(here.w, mode, deadline)) {}
-  constexpr std::uint64_t most = std::numeric_limits<std::size_t>::max();
-  return static_cast<std::size_t>(std::min(here.w.ran_.value(), most));
+    here.w.begin_turn(0);  // calls that are cut short look for events too
+  std::size_t n = 0;
+  for (; operation* const op = next(here.w, mode, deadline); ++n)
+    run(here.w, op);
+  return n;
 }
 
 std::size_t scheduler::run_single(wait mode, clock::time_point deadline) {
   stay here(*this);
-  return run_one(here.w, mode, deadline) ? 1 : 0;
+  operation* const op = next(here.w, mode, deadline);
+  if (op)
+    run(here.w, op);
+  return op ? 1 : 0;
 }
 
 std::size_t scheduler::run() {

@@ -155,7 +155,8 @@ class scheduler final : public execution_context::service {
 
   void enter(worker& w) noexcept;
   void leave(worker& w) noexcept;
-  bool run_one(worker& w, wait mode, clock::time_point deadline);
+  operation* next(worker& w, wait mode, clock::time_point deadline) noexcept;
+  operation* next_slowly(worker& w, wait mode, clock::time_point deadline) noexcept;
   std::size_t run_all(wait mode, clock::time_point deadline);
   std::size_t run_single(wait mode, clock::time_point deadline);
   void check_thread() noexcept;
@@ -169,26 +170,24 @@ class scheduler final : public execution_context::service {
   void run(worker& w, operation* op);
 
   // Queues.
-  void push(worker* w, operation* op) noexcept;
-  void push_observed(worker* w, operation* op) noexcept;
-  void enqueue(worker* w, operation* op) noexcept;
-  operation* take(worker& w) noexcept;
+  void post_from_outside(operation* op) noexcept;
+  void push(worker& w, operation* op) noexcept;  // inline in queues.cpp
+  void push_entered(worker& w, operation* op) noexcept;
+  void push_locked(worker& w, operation* op) noexcept;
+  void push_from_outside(operation* op) noexcept;
+  void make_segment() noexcept;
+  std::size_t take_inbox(segmented_queue& into) noexcept;
+  void note_queued(operation* op) noexcept;
+  void share(worker& w) noexcept;
+  operation* take_slowly(worker& w) noexcept;
   operation* take_elsewhere(worker& w) noexcept;
   void look_around(worker& w, clock::time_point deadline) noexcept;
-  void share(worker& w, bool overfull) noexcept;
-  static bool push_local(worker& w, operation* op) noexcept;
-  static operation* pop_local(worker& w) noexcept;
-  void take_inbox(worker& w) noexcept;
   // Under mutex_.
-  void push_locked(worker& w, operation* op) noexcept;
-  void overflow(worker& w) noexcept;
   void take_batch(worker& w) noexcept;
   void give_backlog(worker& w) noexcept;
-  void take_all(worker& w) noexcept;
   bool steal(worker& w) noexcept;
   void steal_stalled(worker& w) noexcept;
   bool steal_from(worker& victim, worker& w) noexcept;
-  static void count_stolen(worker& w, unsigned count) noexcept;
   bool is_single(const worker& w) const noexcept { return workers_ == &w && !w.next_; }
   bool nothing_queued() noexcept;
   bool nobody_polls() const noexcept;
@@ -238,7 +237,7 @@ class scheduler final : public execution_context::service {
 
   alignas(cache_line) mutable scheduler_atomics::mutex mutex_;
   // Guarded by mutex_.
-  operation_queue backlog_;
+  segmented_queue backlog_;
   worker* workers_ = nullptr;   // all that are in run()
   worker* parked_ = nullptr;    // those asleep but the poller and the watcher, the latest first
   worker* watcher_ = nullptr;   // the parked worker or the poller that watches

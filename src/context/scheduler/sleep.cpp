@@ -72,26 +72,23 @@ void scheduler::poll(worker& w, wait mode, clock::time_point deadline, lock& l) 
   receive(w, ready);
 }
 
-/// Takes what a poll has brought.
+/// Takes what a poll has brought. It was counted as work, and is in a queue instead.
 void scheduler::receive(worker& w, operation_queue& ready) noexcept {
   if (ready.empty())
     return;
-  observation* const observed = observed_.load(std::memory_order_acquire);
-  for (operation* op = ready.front(); op; op = operation_queue::next(op)) {
-    w.events_.add();
-    if (observed)
+  if (observation* const observed = observed_.load(std::memory_order_acquire))
+    for (operation* op = ready.front(); op; op = operation_queue::next(op))
       observed->queued(op);
-  }
-  if (is_single(w)) {
-    // The inbox goes first only among posts; events have no order against them.
-    w.is_counted_ = false;
-    w.local_.splice(ready);
+  const bool single = is_single(w);
+  // Alone, the inbox goes first only among posts; events have no order against them.
+  const std::size_t count = (single ? w.local_ : backlog_).append(ready);
+  w.events_.add(count);
+  w.work_ -= static_cast<std::int64_t>(count);
+  if (single)
     return;
-  }
-  backlog_.splice(ready);
+  end_search(w, true);
   take_batch(w);
-  if (!backlog_.empty() ||
-      w.size_.load(std::memory_order_relaxed) >= surplus_.load(std::memory_order_relaxed))
+  if (!backlog_.empty() || w.local_.size() >= surplus_.load(std::memory_order_relaxed))
     wake_searcher();
   ensure_watch();
 }
@@ -301,10 +298,9 @@ bool scheduler::look_for_stalled() noexcept {
   bool found = nobody_polls() && polls_ == seen_polls_;
   seen_polls_ = polls_;
   for (worker* w = workers_; w; w = w->next_) {
-    const unsigned taken = w->taken_.load(std::memory_order_relaxed);
-    const bool has_some = !w->is_counted_ || w->size_.load(std::memory_order_relaxed) != 0;
-    w->is_stalled_ = has_some && taken == w->seen_taken_;
-    w->seen_taken_ = taken;
+    const std::uint64_t ran = w->ran();
+    w->is_stalled_ = !w->local_.empty() && ran == w->seen_ran_;
+    w->seen_ran_ = ran;
     found = found || w->is_stalled_;
   }
   return found;

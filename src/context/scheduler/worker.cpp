@@ -14,16 +14,9 @@ worker::~worker() {
   innermost_ = outer_;
 }
 
-worker* worker::current(const scheduler& owner) noexcept {
-  worker* w = innermost_;
-  while (w && &w->owner_ != &owner)
-    w = w->outer_;
-  return w;
-}
-
 worker_counts worker::counts() const noexcept {
-  return {.run = ran_.value(),
-          .queued = queued_.value(),
+  return {.run = ran(),
+          .queued = local_.pushed(),
           .from_outside = from_outside_.value(),
           .events = events_.value(),
           .steal_attempts = steal_attempts_.value(),

@@ -14,6 +14,7 @@
 
 #include "context/scheduler/atomics.hpp"
 #include "context/scheduler/biased_lock.hpp"
+#include "context/scheduler/segmented_queue.hpp"
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -34,9 +35,7 @@ class statistic {
 /// nested in handlers make a chain of workers.
 class worker {
  public:
-  static constexpr int poll_interval = scheduler_atomics::poll_interval;
-  static constexpr unsigned local_limit = scheduler_atomics::local_limit;
-  static constexpr unsigned batch = scheduler_atomics::batch;
+  static constexpr unsigned poll_interval = scheduler_atomics::poll_interval;
 
   worker(scheduler& owner, bool biased) noexcept;
   worker(const worker&) = delete;
@@ -44,7 +43,13 @@ class worker {
   ~worker();
 
   /// The calling thread's innermost worker of `owner`, or null.
-  static worker* current(const scheduler& owner) noexcept;
+  static worker* current(const scheduler& owner) noexcept {
+    worker* w = innermost_;
+    while (w && &w->owner_ != &owner) [[unlikely]]
+      w = w->outer_;
+    return w;
+  }
+
   /// The calling thread's innermost worker, or null.
   static worker* innermost() noexcept { return innermost_; }
 
@@ -64,15 +69,13 @@ class worker {
   /// Whether it looks for events or sleeps: it is in no handler.
   bool is_asleep() const noexcept { return settled_; }
   /// Goes up with every handler that begins.
-  std::uint64_t handlers() const noexcept { return ran_.value() + strand_calls_.value(); }
+  std::uint64_t handlers() const noexcept { return ran() + strand_calls_.value(); }
   /// The function of the operation that runs or, between handlers, of the last one that did.
   operation::function running() const noexcept { return running_.load(std::memory_order_relaxed); }
   /// Where that operation was made, if anybody asked for it in time (see observation).
   const void* origin() const noexcept { return origin_.load(std::memory_order_relaxed); }
-  /// How many operations wait in the local queue; only meaningful among several workers.
-  std::size_t queue_length() const noexcept {
-    return is_counted_ ? size_.load(std::memory_order_relaxed) : 0;
-  }
+  /// How many operations wait in the local queue, at most.
+  std::size_t queue_length() const noexcept { return local_.size(); }
   worker_counts counts() const noexcept;
 
  private:
@@ -92,42 +95,48 @@ class worker {
   void adapt_turn(time_point now, std::chrono::nanoseconds limit) noexcept {
     if (turn_began_ != time_point{}) {
       if (now - turn_began_ > limit)
-        turn_ = std::max(1, turn_ / 4);
+        turn_ = std::max(1u, turn_ / 4);
       else if (now - turn_began_ < limit / 4)
         turn_ = std::min(poll_interval, 2 * turn_);
     }
     turn_began_ = now;
   }
 
-  // Own thread only.
-  std::int64_t work_ = 0;  // change of the work count not yet told to the scheduler
-  int turn_ = poll_interval;
-  int budget_ = poll_interval;  // what is left of the turn
-  time_point turn_began_{};     // unless it slept since
+  // The turn. Operations are counted once, by what is left of it; others read ran() as a hint.
+  bool may_take() const noexcept { return budget_.load(std::memory_order_relaxed) != 0; }
+  void count_one() noexcept {
+    budget_.store(budget_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  }
+  void begin_turn(unsigned length) noexcept {
+    ran_at_end_.store(ran() + length, std::memory_order_relaxed);
+    budget_.store(length, std::memory_order_relaxed);
+  }
+  std::uint64_t ran() const noexcept {
+    return ran_at_end_.load(std::memory_order_relaxed) - budget_.load(std::memory_order_relaxed);
+  }
 
-  // The local queue, guarded by lock_. size_ is exact while is_counted_; others read it as a hint.
   biased_lock lock_;
-  operation_queue local_;
-  atomic<unsigned> size_{0};
-  atomic<unsigned> taken_{0};  // operations taken to run; written by the own thread
+  segmented_queue local_;  // guarded by lock_
 
-  // Written by the own thread.
-  statistic ran_;
+  // Own thread only; others read what is atomic.
+  atomic<unsigned> budget_{poll_interval};  // what is left of the turn
+  unsigned turn_ = poll_interval;
+  atomic<std::uint64_t> ran_at_end_{poll_interval};  // ran() at the end of the turn
+  std::int64_t work_ = 0;  // change of the work count not yet told to the scheduler
   std::atomic<operation::function> running_{nullptr};
-  statistic queued_;
+  std::atomic<const void*> origin_{nullptr};
+  time_point turn_began_{};  // unless it slept since
   statistic from_outside_;
   statistic strand_calls_;
-  std::atomic<const void*> origin_{nullptr};
   const std::thread::id thread_ = std::this_thread::get_id();
   const pthread_t native_thread_ = ::pthread_self();
 
   // Guarded by the scheduler's mutex.
-  bool is_counted_ = false;  // its own thread reads it in lock_, which others revoke to write it
   bool searches_ = false;    // woken to take a share of what others have queued
   bool settled_ = false;     // its credit and work_ are given back: it looks for events or sleeps
   bool notified_ = false;    // to leave its sleep
   bool is_stalled_ = false;  // when last looked at: nothing taken since the look before
-  unsigned seen_taken_ = 0;  // taken_ when last looked at
+  std::uint64_t seen_ran_ = 0;  // ran() when last looked at
   std::uint64_t id_ = 0;
   statistic events_, steal_attempts_, steals_, stolen_, polls_, parks_, wakeups_;
   worker* next_ = nullptr;         // in the list of all workers

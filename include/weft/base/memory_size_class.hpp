@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <weft/base/thread_memory.hpp>
+#include <weft/base/config.hpp>
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -16,6 +16,8 @@ namespace size_class {
 
 inline constexpr std::size_t granule = 16;
 inline constexpr unsigned count = 32;
+/// The largest block that has a class.
+inline constexpr std::size_t max_size = 1024;
 static_assert(granule >= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
 
 inline constexpr auto sizes = [] {
@@ -27,11 +29,11 @@ inline constexpr auto sizes = [] {
   }
   return table;
 }();
-static_assert(sizes.back() == thread_memory::max_recycled_size);
+static_assert(sizes.back() == max_size);
 
 /// The class of a block of `size` bytes, at most `max_recycled_size`.
 inline constexpr auto indices = [] {
-  std::array<std::uint8_t, thread_memory::max_recycled_size / granule + 1> table{};
+  std::array<std::uint8_t, max_size / granule + 1> table{};
   for (std::size_t i = 0; i != table.size(); ++i)
     table[i] = static_cast<std::uint8_t>(std::lower_bound(sizes.begin(), sizes.end(), i * granule) -
                                          sizes.begin());

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <weft/base/operation.hpp>
+
+#include "context/scheduler/atomics.hpp"
+
+namespace WEFT_NAMESPACE::detail {
+
+/// A first-in-first-out queue of operations that can be cut without being walked: a row of segments
+/// of at most `limit` operations. One is longer only if it was appended so, or if memory for the
+/// list of segments is short. It owns the operations: those left at its end are destroyed.
+///
+/// Operations are taken from the front segment and pushed to the back one; the others are the rest.
+///
+/// Not thread-safe, but for `size` and `empty`. All is O(1), amortised, but where it says
+/// otherwise.
+class segmented_queue {
+  struct segment {
+    operation* first;
+    operation** end;  // the link of its last operation, which is null
+    std::size_t size;
+  };
+  template <class T>
+  using atomic = scheduler_atomics::atomic<T>;
+
+ public:
+  static constexpr std::size_t limit = scheduler_atomics::segment_limit;
+
+  segmented_queue() = default;
+  segmented_queue(const segmented_queue&) = delete;
+  segmented_queue& operator=(const segmented_queue&) = delete;
+  ~segmented_queue() {
+    while (operation* op = pop())
+      op->destroy();
+  }
+
+  /// Others than its user may ask, and get a hint.
+  bool empty() const noexcept { return size() == 0; }
+
+  /// How many it holds at most: those of the front segment count until the last of them is taken.
+  /// Others than its user may ask, and get a hint.
+  std::size_t size() const noexcept {
+    return (get(front_) ? get(front_size_) : 0) + get(rest_size_) + back_size();
+  }
+
+  /// How many were ever pushed; those appended do not count. Others than its user may ask.
+  std::uint64_t pushed() const noexcept { return get(pushed_); }
+
+  /// Whether push_back() may be called.
+  bool may_push() const noexcept { return get(pushed_) != get(full_at_); }
+  void push_back(operation* op) noexcept {
+    operation_queue::next(op) = nullptr;
+    *end_ = op;
+    end_ = &operation_queue::next(op);
+    set(pushed_, get(pushed_) + 1);
+  }
+  void push(operation* op) noexcept {
+    if (!may_push())
+      close_back();
+    push_back(op);
+  }
+
+  /// The first operation, if there is a front segment; else null.
+  operation* pop_front() noexcept {
+    operation* const op = get(front_);
+    if (op) [[likely]]
+      set(front_, operation_queue::next(op));
+    return op;
+  }
+  /// The first operation, or null if there is none.
+  operation* pop() noexcept {
+    if (!get(front_))
+      begin_front();
+    return pop_front();
+  }
+
+  /// Appends `size` operations, linked from `first` to `last`.
+  void append(operation* first, operation* last, std::size_t size) noexcept {
+    append(segment{first, &operation_queue::next(last), size});
+  }
+  /// Returns their number. O(n).
+  std::size_t append(operation_queue& ops) noexcept {
+    segment all{ops.front(), nullptr, 0};
+    while (operation* const op = ops.pop()) {
+      all.end = &operation_queue::next(op);
+      ++all.size;
+    }
+    if (all.size != 0)
+      append(all);
+    return all.size;
+  }
+  /// Appends all of `other`, which is O(1) if this queue is empty, and else O(segments).
+  void append(segmented_queue& other) noexcept {
+    if (empty())
+      swap(other);
+    while (!other.empty())
+      take_segment(other);
+  }
+  /// Puts all of `other` before what is here. O(segments).
+  void prepend(segmented_queue& other) noexcept {
+    other.append(*this);
+    swap(other);
+  }
+
+  /// Appends the first segment of `other`, or what is left of it. O(1) unless it has been begun.
+  void take_segment(segmented_queue& other) noexcept {
+    if (get(other.front_))
+      append(other.take_front());
+    else if (other.rest_begin_ != other.rest_.size())
+      append(other.take_next());
+    else if (other.back_)
+      append(other.take_back());
+  }
+
+  /// Appends all of `other`; returns how many that were. O(segments), and O(limit).
+  std::size_t take_all(segmented_queue& other) noexcept {
+    const std::size_t n = other.count_front() + get(other.rest_size_) + other.back_size();
+    append(other);
+    return n;
+  }
+
+  /// Appends about half of `other`, at least one operation if it has any: some segments of the
+  /// rest, the last ones; else the back segment; else half of the front one, which is O(limit).
+  /// Returns how many.
+  std::size_t take_half(segmented_queue& other) noexcept {
+    std::size_t n = 0;
+    if (const std::size_t rest = other.rest_.size() - other.rest_begin_; rest != 0) {
+      const auto from = other.rest_.end() - static_cast<std::ptrdiff_t>((rest + 1) / 2);
+      for (auto it = from; it != other.rest_.end(); ++it) {
+        n += it->size;
+        append(*it);
+      }
+      set(other.rest_size_, get(other.rest_size_) - n);
+      other.rest_.erase(from, other.rest_.end());
+    } else if (get(other.front_) && other.back_) {
+      const segment back = other.take_back();
+      n = back.size;
+      append(back);
+    } else {
+      if (!get(other.front_))
+        other.begin_front();
+      if ((n = (other.count_front() + 1) / 2) != 0)
+        append(other.take_front(n));
+    }
+    return n;
+  }
+
+  void swap(segmented_queue& other) noexcept {
+    swap(front_, other.front_);
+    swap(front_size_, other.front_size_);
+    swap(rest_size_, other.rest_size_);
+    std::swap(rest_, other.rest_);
+    std::swap(rest_begin_, other.rest_begin_);
+    const std::size_t size = back_size();
+    resize_back(other.back_size());
+    other.resize_back(size);
+    std::swap(back_, other.back_);
+    std::swap(end_, other.end_);
+    if (!back_)
+      end_ = &back_;
+    if (!other.back_)
+      other.end_ = &other.back_;
+  }
+
+ private:
+  template <class T>
+  static T get(const atomic<T>& variable) noexcept {
+    return variable.load(std::memory_order_relaxed);
+  }
+  template <class T>
+  static void set(atomic<T>& variable, std::type_identity_t<T> value) noexcept {
+    variable.store(value, std::memory_order_relaxed);
+  }
+  template <class T>
+  static void swap(atomic<T>& a, atomic<T>& b) noexcept {
+    const T value = get(a);
+    set(a, get(b));
+    set(b, value);
+  }
+
+  std::size_t back_size() const noexcept {
+    return limit - static_cast<std::size_t>(get(full_at_) - get(pushed_));
+  }
+  void resize_back(std::size_t size) noexcept { set(full_at_, get(pushed_) + limit - size); }
+
+  void append(segment s) noexcept {
+    if (back_size() + s.size > limit)
+      close_back();
+    if (s.size > limit)
+      return add(s);
+    *end_ = s.first;
+    end_ = s.end;
+    resize_back(back_size() + s.size);
+  }
+
+  /// Lets the next segment be the front one.
+  void begin_front() noexcept {
+    segment next{};
+    if (rest_begin_ != rest_.size())
+      next = take_next();
+    else if (back_)
+      next = take_back();
+    set(front_, next.first);
+    front_end_ = next.end;
+    set(front_size_, next.size);
+  }
+
+  segment take_front() noexcept {
+    const segment taken{get(front_), front_end_, count_front()};
+    set(front_, nullptr);
+    return taken;
+  }
+
+  /// The first `n` of the front segment, which has more or as many.
+  segment take_front(std::size_t n) noexcept {
+    segment taken{get(front_), nullptr, n};
+    operation* rest = taken.first;
+    for (; n != 0; --n) {
+      taken.end = &operation_queue::next(rest);
+      rest = *taken.end;
+    }
+    *taken.end = nullptr;
+    set(front_, rest);
+    return taken;
+  }
+
+  /// The first of the rest. The places of those taken are given up when they are the most.
+  segment take_next() noexcept {
+    const segment next = rest_[rest_begin_];
+    set(rest_size_, get(rest_size_) - next.size);
+    if (++rest_begin_ * 2 >= rest_.size()) {
+      rest_.erase(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(rest_begin_));
+      rest_begin_ = 0;
+    }
+    return next;
+  }
+
+  segment take_back() noexcept {
+    const segment taken{back_, end_, back_size()};
+    back_ = nullptr;
+    end_ = &back_;
+    resize_back(0);
+    return taken;
+  }
+
+  void close_back() noexcept {
+    if (back_)
+      add(take_back());
+  }
+
+  /// Adds to the rest; the back segment is empty. If there is no memory for another, to the last of
+  /// these, or to the front one.
+  void add(segment s) noexcept {
+    try {
+      rest_.push_back(s);
+      set(rest_size_, get(rest_size_) + s.size);
+    } catch (...) {
+      if (rest_begin_ != rest_.size()) {
+        segment& last = rest_.back();
+        *last.end = s.first;
+        last.end = s.end;
+        last.size += s.size;
+        set(rest_size_, get(rest_size_) + s.size);
+      } else if (get(front_)) {
+        *front_end_ = s.first;
+        front_end_ = s.end;
+        set(front_size_, get(front_size_) + s.size);
+      } else {
+        set(front_, s.first);
+        front_end_ = s.end;
+        set(front_size_, s.size);
+      }
+    }
+  }
+
+  std::size_t count_front() const noexcept {
+    std::size_t n = 0;
+    for (operation* op = get(front_); op; op = operation_queue::next(op))
+      ++n;
+    return n;
+  }
+
+  atomic<operation*> front_{nullptr};  // to be taken next
+  operation* back_ = nullptr;
+  operation** end_ = &back_;  // where the next operation is linked to
+  atomic<std::uint64_t> pushed_{0};
+  atomic<std::uint64_t> full_at_{limit};  // what pushed_ will be when the back segment is full
+  atomic<std::size_t> front_size_{0};     // of the front segment when it was begun
+  operation** front_end_ = nullptr;
+  atomic<std::size_t> rest_size_{0};  // operations in the rest
+  std::vector<segment> rest_;         // from rest_begin_ on
+  std::size_t rest_begin_ = 0;
+};
+
+}  // namespace WEFT_NAMESPACE::detail
