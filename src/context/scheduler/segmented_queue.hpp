@@ -156,6 +156,7 @@ class segmented_queue {
     swap(front_, other.front_);
     swap(front_size_, other.front_size_);
     swap(rest_size_, other.rest_size_);
+    std::swap(front_end_, other.front_end_);
     std::swap(rest_, other.rest_);
     std::swap(rest_begin_, other.rest_begin_);
     const std::size_t size = back_size();
