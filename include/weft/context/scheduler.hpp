@@ -11,9 +11,9 @@ namespace WEFT_NAMESPACE::detail {
 /// context has one, as a service. What the templates need of it stands here; the class itself is
 /// in src/context/scheduler/.
 ///
-/// Work: the scheduler counts unfinished work and stops its threads when the count falls to zero.
-/// A queued operation is one unit, from `scheduler_post` (or from `scheduler_work_started`, for an
-/// operation that is started now and queued with `scheduler_complete` later) until it has run.
+/// Work: the scheduler stops its threads when nothing is queued and the count of unfinished work is
+/// zero. An operation counts from `scheduler_work_started`, when it is started, until it is queued
+/// with `scheduler_complete`, or until `scheduler_work_finished`.
 ///
 /// All of these may be called from any thread, and are O(1).
 class scheduler;
@@ -22,7 +22,7 @@ class scheduler;
 /// one with a thread of its own, so that I/O objects work there too.
 WEFT_API scheduler& use_scheduler(execution_context& context);
 
-/// Queues an operation and counts it as work.
+/// Queues an operation.
 WEFT_API void scheduler_post(scheduler&, operation*) noexcept;
 
 /// Queues `f`, and waits until it has run (or was destroyed un-called). Not from a thread that runs

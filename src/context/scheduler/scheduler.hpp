@@ -32,9 +32,10 @@ struct scheduler_options {
 /// **Queues.** A worker pushes to its local queue and takes from it, first in first out, under its
 /// biased lock: without atomic read-modify-write or fence. Threads that are no workers push to the
 /// inbox. While there is one worker it empties the inbox before it pushes or takes: what was posted
-/// before, by whomever, runs before (P6), and its queue has no limit. With several, a local queue
-/// that grows beyond worker::local_limit moves to the backlog, which all take from in batches, as
-/// does the inbox; and a worker that finds nothing there steals half of another's local queue.
+/// before, by whomever, runs before (P6). With several, the inbox is emptied into the backlog,
+/// which all take from, a segment at a time; and a worker that finds nothing there steals half of
+/// another's local queue. Segments change hands without being walked through (segmented_queue); of
+/// what piles up in the inbox those who push make some.
 ///
 /// **Sleep.** A worker that finds nothing becomes the poller, if there is a driver and nobody
 /// polls, or parks on its condition variable. `idle_` counts workers asleep and not yet woken.
@@ -62,10 +63,11 @@ struct scheduler_options {
 /// arms the driver, and counts the loop in `idle_`, as in 1; whoever wakes it, through the driver,
 /// or the next worker to enter takes it out.
 ///
-/// **Work.** `outstanding_` and the operations in the inbox, which are counted when they are taken
-/// out, are all the work there is; exact while no worker is awake. An awake worker holds a credit,
+/// **Work.** `outstanding_` counts the operations that are under way elsewhere, and work guards.
+/// What is queued here is not counted: as long as anything is in the inbox or the backlog there is
+/// work, and a worker with something in its local queue is awake. An awake worker holds a credit,
 /// far larger than any count, and collects its changes in work_; it gives back both before it
-/// sleeps or leaves. Whoever finds none left stops the scheduler.
+/// sleeps or leaves. Whoever finds none left, and nothing queued, stops the scheduler.
 ///
 /// Lock order: an I/O object's lock, then the driver's, then mutex_, then a worker's biased lock.
 /// No handler runs under any.
