@@ -120,7 +120,10 @@ class scheduler_model {
     require(s_.watching_.peek() == (s_.watcher_ != nullptr), "nobody watches, but it looks so");
     require(!s_.poller_asleep_ || s_.poller_, "the poller sleeps, but nobody polls");
     require(!s_.foreign_asleep_ || all == 0, "a foreign loop stands for a worker beside others");
-    require(all != 1 || s_.backlog_.empty(), "something is where one who is alone does not look");
+    require(all != 1 || awake != 1 || s_.backlog_.empty(),
+            "something is where one who is alone does not look");
+    for (const worker* w = s_.workers_; w; w = w->next_)
+      require(!w->settled_ || w->local_.empty(), "who sleeps has something queued");
   }
 
  private:

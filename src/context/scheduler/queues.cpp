@@ -176,8 +176,8 @@ void scheduler::take_batch(worker& w) noexcept {
   end_search(w, true);
 }
 
-/// To the only worker that is left: alone, it does not look there. What is in the backlog came
-/// before what that worker has queued since.
+/// To the only worker that is left, which is awake: alone, it does not look there. (One that sleeps
+/// takes it when it wakes.) What is in the backlog came before what that worker has queued since.
 void scheduler::give_backlog(worker& w) noexcept {
   w.lock_.revoke();
   w.local_.prepend(backlog_);

@@ -108,7 +108,7 @@ void scheduler::leave(worker& w) noexcept {
   const bool something_left = !nothing_queued();
   if (workers_ && !workers_->next_) {
     several_.store(false, std::memory_order_relaxed);
-    if (!backlog_.empty())
+    if (!backlog_.empty() && !workers_->settled_)
       give_backlog(*workers_);
   }
   --awake_;

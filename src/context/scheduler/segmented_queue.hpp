@@ -83,7 +83,8 @@ class segmented_queue {
 
   /// Appends `size` operations, linked from `first` to `last`.
   void append(operation* first, operation* last, std::size_t size) noexcept {
-    append(segment{first, &operation_queue::next(last), size});
+    if (size != 0)
+      append(segment{first, &operation_queue::next(last), size});
   }
   /// Returns their number. O(n).
   std::size_t append(operation_queue& ops) noexcept {

@@ -28,6 +28,8 @@ bool scheduler::idle(worker& w, wait mode, clock::time_point deadline) noexcept 
     park(w, deadline, l);
   woke();
   w.settled_ = false;
+  if (is_single(w))
+    w.local_.prepend(backlog_);
   outstanding_.fetch_add(credit, std::memory_order_relaxed);
   return mode == wait::yes || !w.local_.empty() || !nothing_queued();
 }
