@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Lesson 20: what a context does, as numbers. Counts are always there; times are measured on
+// Lesson 21: what a context does, as numbers. Counts are always there; times are measured on
 // demand.
 #include <cstdio>
 #include <weft.hpp>

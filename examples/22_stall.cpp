@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Lesson 21: who holds the thread? A detector names handlers that block, and where they were
+// Lesson 22: who holds the thread? A detector names handlers that block, and where they were
 // posted.
 #include <cstdio>
 #include <latch>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Lesson 13: datagrams in batches: one call sends them all, another receives what has come.
+// Lesson 23: datagrams in batches: one call sends them all, another receives what has come.
 #include <cstdio>
 #include <string>
 #include <vector>
