@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSL-1.0
 """The results as tables: Markdown for the summary, columns for the terminal."""
 
+import plan
+
 
 def number(value):
     """Three digits or more, without an exponent."""
@@ -84,8 +86,9 @@ def markdown(results, quick):
         "",
         "All that stands in one row ran in turn, after a round that does not count. A figure is the",
         "median of its rounds, ± the median absolute deviation. The ratio is the median of the ratios",
-        "round by round; where its target is near 1 it is of 31 pairs, and a bootstrap tells where it",
-        "lies with 95 % confidence. Figures are of wall-clock time unless the row says otherwise.",
+        f"round by round; where its target is near 1, of {plan.QUICK_MANY if quick else plan.MANY}"
+        " pairs. The 95 % interval is a bootstrap's.",
+        "Figures are of wall-clock time unless the row says otherwise.",
     ]
     noisy = disturbed(results)
     if noisy:
