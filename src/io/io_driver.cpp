@@ -31,13 +31,9 @@ io_driver::io_driver(execution_context& context)
 }
 
 io_driver::~io_driver() {
-  while (io_object* object = spare_) {
-    spare_ = object->after;
-    delete object;
-  }
-  while (io_object* object = objects_) {
-    objects_ = object->after;
-    delete object;
+  while (io_object_block* block = blocks_) {
+    blocks_ = block->next;
+    delete block;
   }
 }
 
@@ -51,8 +47,7 @@ void io_driver::shutdown() {
       ::close(fd);
   };
   end(anonymous_);
-  for (io_object* object = objects_; object; object = object->after)
-    end(*object);
+  for_each_object(end);
   pool_.shutdown();
   timers_.shutdown(ended);
 }
@@ -73,9 +68,10 @@ void io_driver::notify_fork(execution_context::fork_event event) {
       buffers_->restart(*backend_);
       operation_queue ready;
       begin_again(anonymous_, ready);
-      for (io_object* object = objects_; object; object = object->after)
-        if (!object->closed)
-          begin_again(*object, ready);
+      for_each_object([&](io_object& object) {
+        if (!object.closed)
+          begin_again(object, ready);
+      });
       scheduler_.complete(ready);
       break;
     }
@@ -84,8 +80,9 @@ void io_driver::notify_fork(execution_context::fork_event event) {
 
 /// After a fork, in both processes: either may still use what is open when the other closes it.
 void io_driver::note_shared() noexcept {
-  for (io_object* object = objects_; object; object = object->after)
-    object->flags.fetch_or(io_handle::shared, std::memory_order_relaxed);
+  for_each_object([](io_object& object) {
+    object.flags.fetch_or(io_handle::shared, std::memory_order_relaxed);
+  });
 }
 
 /// In the child of a fork: the sources rest, until their consumers begin them again.
@@ -138,35 +135,41 @@ void io_driver::begin_again(io_object& object, operation_queue& ready) noexcept 
 
 io_object* io_driver::make_object() noexcept {
   const std::lock_guard lock(mutex_);
-  io_object* object = spare_;
-  if (object)
-    spare_ = object->after;
-  else if (!(object = new (std::nothrow) io_object))
+  if (!spare_ && !add_block())
     return nullptr;
-  object->driver = this;
-  object->before = nullptr;
-  object->after = objects_;
-  if (objects_)
-    objects_->before = object;
-  objects_ = object;
-  return object;
+  return std::exchange(spare_, spare_->next_spare);
 }
 
 void io_driver::recycle(io_object* object) noexcept {
   const std::lock_guard lock(mutex_);
-  (object->before ? object->before->after : objects_) = object->after;
-  if (object->after)
-    object->after->before = object->before;
-  object->after = spare_;
-  spare_ = object;
+  object->next_spare = std::exchange(spare_, object);
 }
 
-/// Those in use; they stay valid.
+/// mutex_ locked.
+bool io_driver::add_block() noexcept {
+  auto* const block = new (std::nothrow) io_object_block;
+  if (!block)
+    return false;
+  block->next = std::exchange(blocks_, block);
+  for (io_object& object : block->objects) {
+    object.driver = this;
+    object.next_spare = std::exchange(spare_, &object);
+  }
+  return true;
+}
+
+template <class F>
+void io_driver::for_each_object(F f) {
+  for (io_object_block* block = blocks_; block; block = block->next)
+    for (io_object& object : block->objects)
+      f(object);
+}
+
+/// Those there are, closed ones too; they stay valid.
 std::vector<io_object*> io_driver::all_objects() {
   std::vector<io_object*> all{&anonymous_};
   const std::lock_guard lock(mutex_);
-  for (io_object* object = objects_; object; object = object->after)
-    all.push_back(object);
+  for_each_object([&](io_object& object) { all.push_back(&object); });
   return all;
 }
 
@@ -474,7 +477,7 @@ void io_driver::withdraw_all(io_object& object, operation_queue& ready) noexcept
     // The last first: then none of them becomes the front and is begun.
     io_operation* previous = nullptr;
     for (io_operation* op = list.back(); op; op = previous) {
-      previous = io_operation_list::before(op);
+      previous = list.before(op);
       withdraw(object, op, ready);
     }
   }
@@ -557,9 +560,10 @@ void io_driver::fed(stream_source& source, int result, unsigned flags,
 void io_driver::withdraw_consumers(stream_source& source, operation_queue& ready) noexcept {
   io_object& object = source.object();
   // The last first: then none of them becomes the front and is begun.
+  const io_operation_list& list = object.list(io_queue::read);
   io_operation* previous = nullptr;
-  for (io_operation* op = object.list(io_queue::read).back(); op; op = previous) {
-    previous = io_operation_list::before(op);
+  for (io_operation* op = list.back(); op; op = previous) {
+    previous = list.before(op);
     if (source.supplies(*op))
       withdraw(object, op, ready);
   }

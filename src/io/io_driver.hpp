@@ -160,6 +160,9 @@ class io_driver final : public execution_context::service, public driver {
 
   int release(io_object& object, operation_queue& ready) noexcept;
   void perform_front(io_object& object, io_queue queue, operation_queue& ready) noexcept;
+  bool add_block() noexcept;
+  template <class F>
+  void for_each_object(F f);
   void note_shared() noexcept;
   static void forget_sources(io_object& object) noexcept;
   void begin_again(io_object& object, operation_queue& ready) noexcept;
@@ -193,8 +196,8 @@ class io_driver final : public execution_context::service, public driver {
 
   std::mutex mutex_;
   // Guarded by mutex_.
-  io_object* objects_ = nullptr;  // all that are handed out
-  io_object* spare_ = nullptr;    // closed ones, to be used again
+  io_object_block* blocks_ = nullptr;
+  io_object* spare_ = nullptr;  // objects that are not handed out
 
   // Made once under mutex_, before the scheduler arms and disarms it.
   std::optional<poll_set> poll_set_;

@@ -3,36 +3,45 @@
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 #include <weft/base/word_mutex.hpp>
 #include <weft/io/io_operation.hpp>
 
 namespace WEFT_NAMESPACE::detail {
 
-/// The operations of one queue of an object, in the order they were started. Every member is O(1).
+/// The operations of one queue of an object, in the order they were started: a chain whose first
+/// link knows the last as the one before it. Every member is O(1).
 class io_operation_list {
  public:
   bool empty() const noexcept { return front_ == nullptr; }
   io_operation* front() const noexcept { return front_; }
-  io_operation* back() const noexcept { return back_; }
-  static io_operation* before(const io_operation* op) noexcept { return op->before_; }
+  io_operation* back() const noexcept { return front_ ? front_->before_ : nullptr; }
+  io_operation* before(const io_operation* op) const noexcept {
+    return op == front_ ? nullptr : op->before_;
+  }
   static io_operation* after(const io_operation* op) noexcept { return op->after_; }
 
   void push_back(io_operation* op) noexcept {
-    op->before_ = back_;
     op->after_ = nullptr;
-    (back_ ? back_->after_ : front_) = op;
-    back_ = op;
+    if (front_) {
+      op->before_ = std::exchange(front_->before_, op);
+      op->before_->after_ = op;
+    } else {
+      front_ = op->before_ = op;
+    }
   }
 
   void erase(io_operation* op) noexcept {
-    (op->before_ ? op->before_->after_ : front_) = op->after_;
-    (op->after_ ? op->after_->before_ : back_) = op->before_;
+    if (op->after_)
+      op->after_->before_ = op->before_;
+    else
+      front_->before_ = op->before_;
+    (op == front_ ? front_ : op->before_->after_) = op->after_;
   }
 
  private:
   io_operation* front_ = nullptr;
-  io_operation* back_ = nullptr;
 };
 
 /// One descriptor and what is pending on it. Objects are made and kept by the driver: the memory of
@@ -79,10 +88,15 @@ class io_object {
   bool level = false;          // level-triggered for reading: no attempt is made without an event
   bool hangup = false;         // the peer has finished: reading never blocks again
 
-  // Links of the driver's lists, guarded by the driver's mutex.
-  io_object* before = nullptr;
-  io_object* after = nullptr;
-  io_object* next_held = nullptr;  // guarded by the driver's held_mutex_
+  // Links of the driver's lists.
+  io_object* next_spare = nullptr;  // guarded by the driver's mutex_
+  io_object* next_held = nullptr;   // guarded by the driver's held_mutex_
+};
+
+/// Objects that are made at a time.
+struct io_object_block {
+  io_object objects[16];
+  io_object_block* next = nullptr;
 };
 
 }  // namespace WEFT_NAMESPACE::detail
