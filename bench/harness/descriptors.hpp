@@ -7,10 +7,12 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "harness/run.hpp"
+
 namespace bench {
 
-/// Raises the limit of open descriptors as far as it goes. Ends the program if that is less than
-/// `count`.
+/// Raises the limit of open descriptors as far as it goes. Ends the program as one that
+/// cannot run here if that is less than `count`.
 inline void need_descriptors(std::uint64_t count) {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -20,7 +22,7 @@ inline void need_descriptors(std::uint64_t count) {
     std::fprintf(stderr, "%llu descriptors are needed, and the hard limit is %llu (ulimit -Hn)\n",
                  static_cast<unsigned long long>(count),
                  static_cast<unsigned long long>(limit.rlim_max));
-    std::exit(1);
+    std::exit(absent);
   }
 }
 
