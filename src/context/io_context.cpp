@@ -28,8 +28,9 @@ io_context::~io_context() {
 detail::scheduler& io_context::make_scheduler(const io_context_options& options) {
   detail::scheduler_options wanted;
   wanted.single_thread = options.single_thread;
-  wanted.backend =
-      detail::choose_backend(options.backend, config(*this).get("backend", "kind", ""));
+  const config configured(*this);
+  wanted.membarrier = configured.get("scheduler", "membarrier", true);
+  wanted.backend = detail::choose_backend(options.backend, configured.get("backend", "kind", ""));
   auto& made = make_service<detail::scheduler>(*this, wanted);
   if (options.measure)
     made.measure(true);

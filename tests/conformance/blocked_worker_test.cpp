@@ -19,13 +19,13 @@
 #include <weft/io/writable_pipe.hpp>
 #include <weft/io/write.hpp>
 
-#include "support/backend.hpp"
+#include "support/kernel.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
 
-class blocked_worker : public weft_test::backend_test {
+class blocked_worker : public weft_test::kernel_test {
  protected:
   struct pipe {
     explicit pipe(weft::io_context& context) : in(context), out(context) {
@@ -56,7 +56,7 @@ class blocked_worker : public weft_test::backend_test {
       t.join();
   }
 };
-WEFT_INSTANTIATE_BACKENDS(blocked_worker);
+WEFT_INSTANTIATE_KERNELS(blocked_worker);
 
 TEST_P(blocked_worker, leaves_what_it_has_posted_to_others) {
   for (unsigned threads : {2u, 3u, 5u}) {

@@ -17,11 +17,14 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <future>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <weft/base/error.hpp>
+#include <weft/context/post.hpp>
+#include <weft/execution/config.hpp>
 #include <weft/io/read.hpp>
 #include <weft/io/write.hpp>
 #include <weft/net/connect_pair.hpp>
@@ -35,11 +38,11 @@ using weft::buffer;
 using weft::error_code;
 using socket_type = weft::local::stream_protocol::socket;
 
-/// Denies io_uring_setup(2) to this process, for good.
-bool deny_io_uring(unsigned error) {
+/// Denies a system call to this process, for good.
+bool deny(unsigned call, unsigned error) {
   sock_filter code[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_io_uring_setup, 0, 1),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
@@ -94,7 +97,7 @@ TEST_P(denied_io_uring, means_epoll_unless_it_is_forced_which_is_an_error) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    if (!deny_io_uring(GetParam()))
+    if (!deny(__NR_io_uring_setup, GetParam()))
       ::_exit(100);
     ::setenv(denied_process, "1", 1);
     ::execl("/proc/self/exe", "fault", static_cast<char*>(nullptr));
@@ -107,6 +110,27 @@ TEST_P(denied_io_uring, means_epoll_unless_it_is_forced_which_is_an_error) {
 }
 
 INSTANTIATE_TEST_SUITE_P(errors, denied_io_uring, ::testing::Values(EPERM, ENOSYS, ENOMEM));
+
+// Two threads, one of which takes what waits behind a handler of the other's.
+int run_without_membarrier() {
+  weft::io_context context(weft::config_from_string("scheduler.membarrier=0"));
+  if (!deny(__NR_membarrier, EPERM))
+    return 100;
+  std::promise<void> done;
+  weft::post(context, [&] {
+    weft::post(context, [&] { done.set_value(); });
+    done.get_future().wait();
+  });
+  std::thread other([&] { context.run(); });
+  context.run();
+  other.join();
+  return 0;
+}
+
+TEST(denied_membarrier, is_not_missed_by_a_context_that_was_told) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(::_exit(run_without_membarrier()), ::testing::ExitedWithCode(0), "");
+}
 
 class system_fault : public weft_test::backend_test {};
 

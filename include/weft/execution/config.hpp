@@ -32,9 +32,11 @@ class WEFT_API config_service : public execution_context::service {
 
 /// Reads the configuration values of an execution context.
 ///
-/// weft itself reads `backend.kind` (`epoll` or `uring`; it comes after io_context_options and
-/// before WEFT_BACKEND). `scheduler.concurrency_hint`, an int, decides nothing (see
-/// io_context_options).
+/// weft itself reads, for an io_context, `backend.kind` (`epoll` or `uring`; it comes after
+/// io_context_options and before WEFT_BACKEND) and `scheduler.membarrier`: a bool, by default true.
+/// It is to be false where a policy installed later will refuse membarrier(2): queueing a handler,
+/// and taking one, then locks a mutex, as on a kernel without that call.
+/// `scheduler.concurrency_hint`, an int, decides nothing (see io_context_options).
 ///
 ///     weft::io_context context(weft::config_from_string("scheduler.concurrency_hint=1"));
 ///     const int hint = weft::config(context).get("scheduler", "concurrency_hint", 0);

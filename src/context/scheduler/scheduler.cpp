@@ -21,7 +21,8 @@ scheduler::scheduler(execution_context& context)
 scheduler::scheduler(execution_context& context, const scheduler_options& options)
     : service(context),
       options_(options),
-      biased_(options.single_thread || scheduler_atomics::barriers_available()) {
+      biased_(options.single_thread ||
+              (options.membarrier && scheduler_atomics::barriers_available())) {
   if (options_.own_thread) {
     work_started();
     own_thread_ = std::thread([this] { run(); });

@@ -24,6 +24,7 @@ namespace WEFT_NAMESPACE::detail {
 struct scheduler_options {
   bool single_thread = false;  // everything on one thread, which is checked
   bool own_thread = false;     // run by a thread of the scheduler's own
+  bool membarrier = true;      // may be used, if the kernel has it
   backend_kind backend = backend_kind::automatic;
 };
 
@@ -220,7 +221,7 @@ class scheduler final : public execution_context::service {
   bool look_for_stalled() noexcept;
 
   const scheduler_options options_;
-  const bool biased_;  // workers' locks: as a single thread needs no barrier, or the kernel has it
+  const bool biased_;  // workers' locks: as a single thread needs no barrier, or there is one
 
   // Read by every worker, written seldom.
   atomic<bool> stopped_{false};

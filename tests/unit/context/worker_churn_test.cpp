@@ -15,7 +15,7 @@
 #include <weft/context/post.hpp>
 #include <weft/execution/executor_work_guard.hpp>
 
-#include "support/backend.hpp"
+#include "support/kernel.hpp"
 
 namespace {
 
@@ -57,8 +57,8 @@ class handler {
   int depth_;
 };
 
-using worker_churn = weft_test::backend_test;
-WEFT_INSTANTIATE_BACKENDS(worker_churn);
+using worker_churn = weft_test::kernel_test;
+WEFT_INSTANTIATE_KERNELS(worker_churn);
 
 void run_somehow(weft::io_context& context, unsigned& how) {
   try {
@@ -111,7 +111,7 @@ TEST_P(worker_churn, ends_every_handler_when_the_context_is_destroyed) {
   for (int round = 0; round != 20; ++round) {
     tally t;
     {
-      weft::io_context inner(weft_test::make_context_options(GetParam()));
+      weft::io_context inner(configuration());
       std::vector<std::thread> runners;
       for (int i = 0; i != 200; ++i)
         weft::post(inner, handler(t, inner, i % 60));
