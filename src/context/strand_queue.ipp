@@ -57,14 +57,10 @@ void basic_strand_queue<Atomics>::run(Submit submit_again, Before before, immedi
         op->invoke();
       }
     } catch (...) {
-      if (leave(batch) || submit_again())
-        throw;
-      failure = std::current_exception();
-      continue;
+      if (!failure)
+        failure = std::current_exception();
     }
-    if (leave(batch))
-      break;
-    if (submit_again())
+    if (leave(batch) || submit_again())
       break;
   }
   if (failure)

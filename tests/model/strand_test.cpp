@@ -44,7 +44,7 @@ class fixture {
       self->owner_.enter_and_leave();
       self->owner_.done.push_back(self);
       if (self->throws)
-        throw 1;
+        throw self->pusher;
     }
   };
 
@@ -104,9 +104,10 @@ class fixture {
             return can_submit_again;
           },
           [](const weft::detail::operation&) noexcept {}, first);
-    } catch (int) {
+    } catch (int from) {
       const std::lock_guard lock(mutex);
       ++caught;
+      thrown_by = from;
     }
   }
 
@@ -122,6 +123,7 @@ class fixture {
   model::mutex mutex;
   int submitted = 0;
   int caught = 0;
+  int thrown_by = 0;  // at last
   bool can_submit_again = true;
 };
 
@@ -189,6 +191,24 @@ TEST(strand_model, a_function_that_throws_loses_none_of_the_others) {
       f.help_to_the_end();
       require(f.caught == 1, "the exception is lost");
     });
+}
+
+TEST(strand_model, throws_the_first_exception_if_it_cannot_be_submitted_again) {
+  expect_no_failure({.preemptions = 4, .weak_choices = 0}, [] {
+    fixture f;
+    f.can_submit_again = false;
+    fixture::function* const a = f.make(1, true);
+    fixture::function* const b = f.make(2, true);
+    thread one([&] { f.push(a); });
+    thread two([&] {
+      f.push(b);
+      f.help();
+    });
+    one.join();
+    two.join();
+    f.help_to_the_end();
+    require(f.caught == 2 || f.thrown_by == f.done.front()->pusher, "a later exception is thrown");
+  });
 }
 
 TEST(strand_model, goes_on_inline_if_it_cannot_be_submitted_again) {

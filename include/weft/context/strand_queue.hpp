@@ -17,7 +17,7 @@ namespace WEFT_NAMESPACE::detail {
 ///      goes on inline. Nothing is lost.
 ///   3. If nothing waits, the strand becomes idle, under the lock.
 ///   4. A function that throws: what is left of the batch goes back to the front, 2 or 3 is done,
-///      and then the exception goes on to the executor.
+///      and then the exception goes on to the executor; of several (it went on inline) the first.
 ///
 /// One uncontended lock per push, and two per batch. `mutex_` guards all members; nothing is called
 /// while it is held. Bodies: src/context/strand_queue.ipp.
