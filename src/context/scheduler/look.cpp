@@ -14,6 +14,7 @@ observation& scheduler::observation_locked() {
 void scheduler::set_observed() noexcept {
   const bool wanted = origins_wanted_ != 0 || observation_->measures();
   observed_.store(wanted ? observation_.get() : nullptr, std::memory_order_release);
+  set_attention();
 }
 
 void scheduler::measure(bool on) {

@@ -20,27 +20,34 @@ constinit thread_local unsigned pushed_in_vain = 0;
 
 // ---- to queue
 
-[[gnu::cold, gnu::noinline]] void scheduler::note_queued(operation* op) noexcept {
+void scheduler::note_queued(operation* op) noexcept {
   if (observation* const o = observed_.load(std::memory_order_acquire))
     o->queued(op);
 }
 
-/// While the worker is alone nobody sleeps, and the inbox goes first.
-inline void scheduler::push(worker& w, operation* op) noexcept {
-  if (observed_.load(std::memory_order_relaxed)) [[unlikely]]
-    note_queued(op);
+/// While the worker is alone nobody sleeps, and the inbox goes first. Whatever is not the commonest
+/// case is left to functions that this one ends in, so that it keeps nothing on the stack.
+[[gnu::always_inline]] inline void scheduler::push(worker& w, operation* op) noexcept {
+  if (get(attention_)) [[unlikely]]
+    return push_attentive(w, op);
   if (!w.lock_.enter()) [[unlikely]]
     return push_locked(w, op);
-  if (!w.local_.may_push() || !inbox_.empty()) [[unlikely]]
+  if (!inbox_.empty() || !w.local_.try_push(op)) [[unlikely]]
     return push_entered(w, op);
-  w.local_.push_back(op);
   w.lock_.exit();
   if (get(idle_) != 0) [[unlikely]]
     share(w);
 }
 
-/// The rarer cases, in the worker's lock.
-void scheduler::push_entered(worker& w, operation* op) noexcept {
+[[gnu::noinline]] void scheduler::push_attentive(worker& w, operation* op) noexcept {
+  note_queued(op);
+  if (!w.lock_.enter())
+    return push_locked(w, op);
+  push_entered(w, op);
+}
+
+/// In the worker's lock.
+[[gnu::noinline]] void scheduler::push_entered(worker& w, operation* op) noexcept {
   if (!get(several_))
     w.from_outside_.add(take_inbox(w.local_));
   w.local_.push(op);
@@ -56,7 +63,7 @@ void scheduler::post(operation* op) noexcept {
     post_from_outside(op);
 }
 
-void scheduler::post_from_outside(operation* op) noexcept {
+[[gnu::noinline]] void scheduler::post_from_outside(operation* op) noexcept {
   check_thread();
   push_from_outside(op);
 }
@@ -77,7 +84,7 @@ void scheduler::complete(operation_queue& ops) noexcept {
 }
 
 /// The worker's lock is revoked.
-void scheduler::push_locked(worker& w, operation* op) noexcept {
+[[gnu::noinline]] void scheduler::push_locked(worker& w, operation* op) noexcept {
   const lock l(mutex_);
   const bool single = is_single(w);
   if (single)
@@ -90,7 +97,7 @@ void scheduler::push_locked(worker& w, operation* op) noexcept {
 }
 
 void scheduler::push_from_outside(operation* op) noexcept {
-  if (observed_.load(std::memory_order_relaxed)) [[unlikely]]
+  if (get(attention_)) [[unlikely]]
     note_queued(op);
   if (inbox_.push(op))
     pushed_in_vain = 0;
@@ -119,7 +126,7 @@ std::size_t scheduler::take_inbox(segmented_queue& into) noexcept {
 }
 
 /// A worker among several has pushed: what it cannot do at once others may.
-void scheduler::share(worker& w) noexcept {
+[[gnu::noinline]] void scheduler::share(worker& w) noexcept {
   if (w.local_.size() >= get(surplus_) && !get(searching_)) {
     const lock l(mutex_);
     wake_searcher();

@@ -152,7 +152,7 @@ void scheduler::work_finished() noexcept {
   const lock l(mutex_);
   if (outstanding_.fetch_sub(1, std::memory_order_acquire) != 1 || !nothing_queued())
     return;
-  stopped_.store(true, std::memory_order_release);
+  set_stopped(true);
   wake_all();
 }
 
@@ -163,7 +163,7 @@ bool scheduler::settle(worker& w) noexcept {
   w.work_ = 0;
   if (outstanding_.fetch_add(change, std::memory_order_acquire) + change != 0 || !nothing_queued())
     return true;
-  stopped_.store(true, std::memory_order_release);
+  set_stopped(true);
   wake_all();
   return false;
 }
@@ -174,28 +174,19 @@ bool scheduler::nobody_polls() const noexcept {
   return driver_.load(std::memory_order_relaxed) && !poller_;
 }
 
-inline void scheduler::run(worker& w, operation* op) {
-  w.running_.store(op->ending(), std::memory_order_relaxed);
-  if (observation* const o = observed_.load(std::memory_order_acquire)) [[unlikely]]
-    o->run(op, w.origin_);
-  else
-    op->invoke();
+/// The next operation to run, if it is at hand and nothing calls for attention; else null.
+inline operation* scheduler::take(worker& w) noexcept {
+  if (attention_.load(std::memory_order_relaxed) || !w.may_take() || !w.lock_.enter()) [[unlikely]]
+    return nullptr;
+  operation* const op = inbox_.empty() ? w.local_.pop_front() : nullptr;
+  w.lock_.exit();
+  if (op) [[likely]]
+    w.count_one();
+  return op;
 }
 
 /// The next operation to run, or null if this worker is to leave.
-inline operation* scheduler::next(worker& w, wait mode, clock::time_point deadline) noexcept {
-  if (deadline == no_deadline && !stopped() && w.may_take() && w.lock_.enter()) [[likely]] {
-    operation* const op = inbox_.empty() ? w.local_.pop_front() : nullptr;
-    w.lock_.exit();
-    if (op) [[likely]] {
-      w.count_one();
-      return op;
-    }
-  }
-  return next_slowly(w, mode, deadline);
-}
-
-operation* scheduler::next_slowly(worker& w, wait mode, clock::time_point deadline) noexcept {
+operation* scheduler::find(worker& w, wait mode, clock::time_point deadline) noexcept {
   for (;;) {
     if (stopped() || (deadline != no_deadline && clock::now() >= deadline))
       return nullptr;
@@ -212,15 +203,35 @@ operation* scheduler::next_slowly(worker& w, wait mode, clock::time_point deadli
   }
 }
 
+void scheduler::run(worker& w, operation* op) {
+  w.running_.store(op->ending(), std::memory_order_relaxed);
+  if (observation* const o = observed_.load(std::memory_order_acquire))
+    o->run(op, w.origin_);
+  else
+    op->invoke();
+}
+
+/// What the workers look at beside what they take.
+void scheduler::set_attention() noexcept {
+  attention_.store(
+      stopped_.load(std::memory_order_relaxed) || observed_.load(std::memory_order_relaxed),
+      std::memory_order_relaxed);
+}
+
+void scheduler::set_stopped(bool value) noexcept {
+  stopped_.store(value, std::memory_order_release);
+  set_attention();
+}
+
 void scheduler::stop() noexcept {
-  lock l(mutex_);
-  stopped_.store(true, std::memory_order_release);
+  const lock l(mutex_);
+  set_stopped(true);
   wake_all();
 }
 
 void scheduler::restart() noexcept {
   const lock l(mutex_);
-  stopped_.store(false, std::memory_order_release);
+  set_stopped(false);
   wake_foreign_loop();  // nobody told it of what came while all was stopped
 }
 
@@ -278,17 +289,26 @@ void scheduler::notify_fork(execution_context::fork_event event) {
 
 std::size_t scheduler::run_all(wait mode, clock::time_point deadline) {
   stay here(*this);
+  worker& w = here.w;
   if (mode == wait::no && deadline != no_deadline)
-    here.w.begin_turn(0);  // calls that are cut short look for events too
-  std::size_t n = 0;
-  for (; operation* const op = next(here.w, mode, deadline); ++n)
-    run(here.w, op);
-  return n;
+    w.begin_turn(0);  // calls that are cut short look for events too
+  for (std::size_t n = 0;; ++n) {
+    if (deadline == no_deadline)
+      if (operation* const op = take(w)) [[likely]] {
+        w.running_.store(op->ending(), std::memory_order_relaxed);
+        op->invoke();
+        continue;
+      }
+    operation* const op = find(w, mode, deadline);
+    if (!op)
+      return n;
+    run(w, op);
+  }
 }
 
 std::size_t scheduler::run_single(wait mode, clock::time_point deadline) {
   stay here(*this);
-  operation* const op = next(here.w, mode, deadline);
+  operation* const op = find(here.w, mode, deadline);
   if (op)
     run(here.w, op);
   return op ? 1 : 0;

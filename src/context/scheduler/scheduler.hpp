@@ -158,8 +158,8 @@ class scheduler final : public execution_context::service {
 
   void enter(worker& w) noexcept;
   void leave(worker& w) noexcept;
-  operation* next(worker& w, wait mode, clock::time_point deadline) noexcept;
-  operation* next_slowly(worker& w, wait mode, clock::time_point deadline) noexcept;
+  operation* take(worker& w) noexcept;  // inline in scheduler.cpp
+  operation* find(worker& w, wait mode, clock::time_point deadline) noexcept;
   std::size_t run_all(wait mode, clock::time_point deadline);
   std::size_t run_single(wait mode, clock::time_point deadline);
   void check_thread() noexcept;
@@ -167,6 +167,8 @@ class scheduler final : public execution_context::service {
   using lock = std::unique_lock<scheduler_atomics::mutex>;
 
   bool settle(worker& w) noexcept;
+  void set_stopped(bool value) noexcept;  // under mutex_
+  void set_attention() noexcept;          // under mutex_
   void woke() noexcept;
   observation& observation_locked();
   void set_observed() noexcept;
@@ -175,6 +177,7 @@ class scheduler final : public execution_context::service {
   // Queues.
   void post_from_outside(operation* op) noexcept;
   void push(worker& w, operation* op) noexcept;  // inline in queues.cpp
+  void push_attentive(worker& w, operation* op) noexcept;
   void push_entered(worker& w, operation* op) noexcept;
   void push_locked(worker& w, operation* op) noexcept;
   void push_from_outside(operation* op) noexcept;
@@ -224,6 +227,7 @@ class scheduler final : public execution_context::service {
   const bool biased_;  // workers' locks: as a single thread needs no barrier, or there is one
 
   // Read by every worker, written seldom.
+  atomic<bool> attention_{false};  // whether stopped_ or observed_; written under mutex_
   atomic<bool> stopped_{false};
   atomic<bool> several_{false};    // several workers; written under mutex_
   atomic<bool> searching_{false};  // one was woken to search; written under mutex_

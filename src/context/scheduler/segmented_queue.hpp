@@ -53,18 +53,22 @@ class segmented_queue {
   /// How many were ever pushed; those appended do not count. Others than its user may ask.
   std::uint64_t pushed() const noexcept { return get(pushed_); }
 
-  /// Whether push_back() may be called.
-  bool may_push() const noexcept { return get(pushed_) != get(full_at_); }
-  void push_back(operation* op) noexcept {
+  /// Pushes unless the back segment is full.
+  bool try_push(operation* op) noexcept {
+    const std::uint64_t n = get(pushed_);
+    if (n == get(full_at_)) [[unlikely]]
+      return false;
+    set(pushed_, n + 1);
     operation_queue::next(op) = nullptr;
     *end_ = op;
     end_ = &operation_queue::next(op);
-    set(pushed_, get(pushed_) + 1);
+    return true;
   }
   void push(operation* op) noexcept {
-    if (!may_push())
+    if (!try_push(op)) {
       close_back();
-    push_back(op);
+      try_push(op);
+    }
   }
 
   /// The first operation, if there is a front segment; else null.
