@@ -153,16 +153,18 @@ call_stack symbols::name(std::span<void* const> addresses, bool is_interrupted) 
 
 call_stack symbols::name_callers(std::span<void* const> addresses) {
   call_stack stack;
-  std::size_t callers = addresses.size();
-  for (std::size_t i = 0; i != addresses.size(); ++i) {
-    const auto address = reinterpret_cast<std::uintptr_t>(addresses[i]);
+  std::size_t own_calls = 0;
+  bool past_own = false;
+  for (void* const a : addresses) {
+    const auto address = reinterpret_cast<std::uintptr_t>(a);
     bool own = false;
     stack.push_back(name(address, address - 1, own));
-    if (!own)
-      callers = std::min(callers, i);
+    past_own = past_own || (!own && own_calls != 0);
+    if (own && !past_own)
+      own_calls = stack.size();
   }
-  if (callers != addresses.size())
-    stack.erase(stack.begin(), stack.begin() + static_cast<std::ptrdiff_t>(callers));
+  if (past_own)
+    stack.erase(stack.begin(), stack.begin() + static_cast<std::ptrdiff_t>(own_calls));
   return stack;
 }
 

@@ -25,7 +25,8 @@ class symbols {
   /// next instruction, and not where a call returns to. Throws std::bad_alloc.
   call_stack name(std::span<void* const> addresses, bool is_interrupted);
 
-  /// The same, without the innermost calls that are of weft's own functions. All, if all are.
+  /// The same, without the innermost calls, which are of weft's own functions (but for what a
+  /// sanitizer puts before them). All, if none or each is known to be weft's.
   call_stack name_callers(std::span<void* const> addresses);
 
  private:
