@@ -26,6 +26,7 @@ struct exchange {
 
   std::atomic<int> state{idle};
   std::atomic<pthread_t> thread{};  // who is asked: a late answer of another is none
+  stack_signal::question::condition only_if{};
   std::array<void*, 64> frames{};
   int count = 0;
   const void* interrupted_at = nullptr;
@@ -63,7 +64,9 @@ void answer_question(const void* context) noexcept {
                                        std::memory_order_relaxed))
     return;
   e.interrupted_at = program_counter(context);
-  e.count = ::backtrace(e.frames.data(), static_cast<int>(e.frames.size()));
+  e.count = e.only_if.holds(e.only_if.argument)
+                ? ::backtrace(e.frames.data(), static_cast<int>(e.frames.size()))
+                : 0;
   e.state.store(exchange::answered, std::memory_order_release);
 }
 
@@ -120,9 +123,11 @@ stack_signal::~stack_signal() {
 
 stack_signal::question::question() : right_(right_to_ask) {}
 
-void stack_signal::question::ask(const stack_signal& by, pthread_t thread) noexcept {
+void stack_signal::question::ask(const stack_signal& by, pthread_t thread,
+                                 condition only_if) noexcept {
   if (is_asked_ || !is_ours(by.number_))
     return;
+  the_exchange.only_if = only_if;
   the_exchange.thread.store(thread, std::memory_order_relaxed);
   the_exchange.state.store(exchange::asked, std::memory_order_release);
   sigval value{};

@@ -28,11 +28,18 @@ class stack_signal {
    public:
     question();
 
-    /// Asks the thread, which must be alive. Once. It takes no lock and does not wait.
-    void ask(const stack_signal& by, pthread_t thread) noexcept;
+    /// What the thread that is asked has to find true, or it does not answer; called in the signal
+    /// handler.
+    struct condition {
+      bool (*holds)(const void* argument) noexcept;
+      const void* argument;  // valid until answer() has returned
+    };
 
-    /// The addresses of its calls, the innermost first; empty if it was not asked, or does not
-    /// answer within about a second.
+    /// Asks the thread, which must be alive. Once. It takes no lock and does not wait.
+    void ask(const stack_signal& by, pthread_t thread, condition only_if) noexcept;
+
+    /// The addresses of its calls, the innermost first; empty if it was not asked, the condition
+    /// did not hold, or it does not answer within about a second.
     std::vector<void*> answer();
 
    private:

@@ -94,6 +94,7 @@ class stall_detector::watcher final : private detail::observer {
 
   /// A worker that was found stalled, as it was seen.
   struct finding {
+    const detail::scheduler* scheduler;
     std::uint64_t worker;
     std::uint64_t handlers;
     std::thread::id thread;
@@ -141,7 +142,8 @@ class stall_detector::watcher final : private detail::observer {
     watch_.begin(detail::steady_now());
     scheduler_.look([&](const detail::worker& w) {
       if (watch_.see({.worker = w.id(), .handlers = w.handlers(), .is_asleep = w.is_asleep()}))
-        found.push_back({.worker = w.id(),
+        found.push_back({.scheduler = &scheduler_,
+                         .worker = w.id(),
                          .handlers = w.handlers(),
                          .thread = w.thread(),
                          .running = w.running(),
@@ -172,22 +174,28 @@ class stall_detector::watcher final : private detail::observer {
     report_(s);
   }
 
-  /// The stack of a stalled worker, if it is in the same handler before and after it has answered.
+  /// The stack of a stalled worker, if it is still in the same handler when it answers.
   std::vector<void*> ask(const finding& f) {
-    const auto is_there = [&](const detail::worker& w) {
-      return w.id() == f.worker && w.handlers() == f.handlers && !w.is_asleep();
-    };
     stack_signal::question question;
     scheduler_.look([&](const detail::worker& w) {
-      if (is_there(w))
-        question.ask(*signal_, w.native_thread());
+      if (is_of(f, w))
+        question.ask(*signal_, w.native_thread(), {&is_here_still, &f});
     });
-    std::vector<void*> addresses = question.answer();
-    bool is_still = false;
-    scheduler_.look([&](const detail::worker& w) { is_still = is_still || is_there(w); });
-    if (!is_still)
-      addresses.clear();
-    return addresses;
+    return question.answer();
+  }
+
+  static bool is_of(const finding& f, const detail::worker& w) noexcept {
+    return &w.owner() == f.scheduler && w.id() == f.worker && w.handlers() == f.handlers &&
+           !w.is_asleep();
+  }
+
+  /// Asked by the stalled thread, in the signal handler.
+  static bool is_here_still(const void* argument) noexcept {
+    const auto& f = *static_cast<const finding*>(argument);
+    for (const detail::worker* w = detail::worker::innermost(); w; w = w->outer())
+      if (is_of(f, *w))
+        return true;
+    return false;
   }
 
   detail::scheduler& scheduler_;

@@ -62,6 +62,9 @@ class worker {
 
   // ---- for those who look in from outside (observe/), under the scheduler's mutex
 
+  /// The next worker of the same thread, further out, or null.
+  const worker* outer() const noexcept { return outer_; }
+  const scheduler& owner() const noexcept { return owner_; }
   /// Tells the stays in run() of a scheduler apart.
   std::uint64_t id() const noexcept { return id_; }
   std::thread::id thread() const noexcept { return thread_; }

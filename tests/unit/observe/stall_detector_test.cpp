@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -100,6 +101,15 @@ TEST(stall_detector, a_handler_that_blocks_is_named_with_its_stack_and_its_end_i
   EXPECT_EQ(end.id, begun.id);
   EXPECT_EQ(end.handler, begun.handler);
   EXPECT_GE(end.duration, begun.duration);
+}
+
+TEST(stall_detector, a_system_call_that_the_question_for_the_stack_ends_is_seen_in_it) {
+  weft::io_context context;
+  reports reported;
+  const stall_detector detector(context, 5ms, reported.collector());
+  weft::post(context, [] { EXPECT_NE(sleep(1000), 0u); });
+  context.run();
+  EXPECT_TRUE(has_function(reported.wait_for(1).stack, "sleep"));
 }
 
 TEST(stall_detector, each_stall_is_told_once) {
