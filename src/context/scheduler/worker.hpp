@@ -105,26 +105,34 @@ class worker {
     turn_began_ = now;
   }
 
-  // The turn. Operations are counted once, by what is left of it; others read ran() as a hint.
-  bool may_take() const noexcept { return budget_.load(std::memory_order_relaxed) != 0; }
+  // The turn. Operations are counted once, by what is left of it; which is in one word with ran()
+  // at its end, so that ran() never goes back for those who read it meanwhile.
+  static constexpr unsigned budget_bits = 8;
+  static constexpr std::uint64_t budget_mask = (1u << budget_bits) - 1;
+  static_assert(poll_interval <= budget_mask);
+  static constexpr std::uint64_t turn_of(std::uint64_t ran, unsigned length) noexcept {
+    return (ran + length) << budget_bits | length;
+  }
+  bool may_take() const noexcept {
+    return (turn_left_.load(std::memory_order_relaxed) & budget_mask) != 0;
+  }
   void count_one() noexcept {
-    budget_.store(budget_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    turn_left_.store(turn_left_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   }
   void begin_turn(unsigned length) noexcept {
-    ran_at_end_.store(ran() + length, std::memory_order_relaxed);
-    budget_.store(length, std::memory_order_relaxed);
+    turn_left_.store(turn_of(ran(), length), std::memory_order_relaxed);
   }
   std::uint64_t ran() const noexcept {
-    return ran_at_end_.load(std::memory_order_relaxed) - budget_.load(std::memory_order_relaxed);
+    const std::uint64_t turn = turn_left_.load(std::memory_order_relaxed);
+    return (turn >> budget_bits) - (turn & budget_mask);
   }
 
   biased_lock lock_;
   segmented_queue local_;  // guarded by lock_
 
   // Own thread only; others read what is atomic.
-  atomic<unsigned> budget_{poll_interval};  // what is left of the turn
+  atomic<std::uint64_t> turn_left_{turn_of(0, poll_interval)};
   unsigned turn_ = poll_interval;
-  atomic<std::uint64_t> ran_at_end_{poll_interval};  // ran() at the end of the turn
   std::int64_t work_ = 0;  // change of the work count not yet told to the scheduler
   std::atomic<operation::function> running_{nullptr};
   std::atomic<const void*> origin_{nullptr};
