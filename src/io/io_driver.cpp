@@ -233,58 +233,15 @@ int io_driver::release(io_object& object, operation_queue& ready) noexcept {
 
 // ---- operations. Those below that return an operation want it handed to the pool, unlocked.
 
-bool io_driver::start(io_operation* op, bool may_return) noexcept {
-  io_object& object = *op->object_;
-  operation_queue ready;
-  io_operation* to_pool = nullptr;
-  {
-    const object_lock lock(object.mutex);
-    const io_queue queue = op->queue();
-    const bool first = queue == io_queue::concurrent || object.list(queue).empty();
-    op->fd = object.fd.load(std::memory_order_relaxed);
-    bool finished = true;
-    bool held = false;
-    if (object.closed) {
-      op->fail(EBADF);
-    } else if (op->cancelled_) {
-      op->fail(ECANCELED);
-    } else if (first && hold_back(object, *op)) {
-      held = true;
-      finished = false;
-    } else if (first && try_now(object, op)) {
-      const io_status status = attempt(object, op);
-      held = status == io_status::later;
-      finished = status != io_status::again && !held;
-      if (queue == io_queue::read) {
-        if (!finished)
-          object.misses += object.misses != UINT8_MAX;
-        else if (status == io_status::done)
-          object.misses = 0;
-      }
-    } else {
-      finished = false;
-    }
-    if (finished) {
-      op->state_ = io_operation::state::finished;
-      if (may_return)
-        return true;
-      scheduler_.work_started();
-      ready.push(op);
-    } else {
-      scheduler_.work_started();
-      op->state_ = io_operation::state::queued;
-      object.list(queue).push_back(op);
-      if (first && !held)
-        to_pool = submit(object, op, ready);
-    }
-  }
-  scheduler_.complete(ready);
-  if (to_pool)
-    pool_.submit(to_pool);
-  return false;
+/// Before a queue's operation is begun. Object locked.
+inline bool io_driver::try_now(io_object& object, io_operation* op) const noexcept {
+  const io_kind& kind = op->kind();
+  if (!kind.plain) [[unlikely]]
+    return try_special(object, op);
+  return object.is_ready(op->queue()) && object.pollable && !(kind.prepare && backend_->batches());
 }
 
-bool io_driver::try_now(io_object& object, io_operation* op) const noexcept {
+bool io_driver::try_special(io_object& object, io_operation* op) const noexcept {
   if (op->kind().consumer) {
     const stream_source& source = *op->kind().consumer(*op).source.get();
     if (source.ahead || source.stopped)
@@ -297,16 +254,76 @@ bool io_driver::try_now(io_object& object, io_operation* op) const noexcept {
   return !op->kind().blocking && object.pollable && object.is_ready(op->queue());
 }
 
-io_status io_driver::attempt(io_object& object, io_operation* op) noexcept {
+inline io_status io_driver::attempt(io_object& object, io_operation* op) noexcept {
   const io_status status = op->kind().perform(*op);
-  if (status == io_status::again || (status == io_status::drained && !object.hangup))
-    object.is_ready(op->queue()) = false;
-  op->later_ = status == io_status::later;
-  if (op->later_)
-    try_later(object);
-  else if (op->kind().makes_descriptor && status != io_status::again)
-    note_shortage(object, *op);
+  if (status != io_status::done || !op->kind().plain) [[unlikely]]
+    note_attempt(object, *op, status);
   return status;
+}
+
+void io_driver::note_attempt(io_object& object, io_operation& op, io_status status) noexcept {
+  if (status == io_status::again || (status == io_status::drained && !object.hangup))
+    object.is_ready(op.queue()) = false;
+  op.later_ = status == io_status::later;
+  if (op.later_)
+    try_later(object);
+  else if (op.kind().makes_descriptor && status != io_status::again)
+    note_shortage(object, op);
+}
+
+bool io_driver::start(io_operation* op, bool may_return) noexcept {
+  io_object& object = *op->object_;
+  operation_queue ready;
+  io_operation* to_pool = nullptr;
+  {
+    const object_lock lock(object.mutex);
+    const io_queue queue = op->queue();
+    io_operation_list& list = object.list(queue);
+    const bool first = list.empty() || queue == io_queue::concurrent;
+    op->fd = object.fd.load(std::memory_order_relaxed);
+    io_status status = io_status::again;
+    bool held = false;
+    if (object.closed || op->cancelled_) [[unlikely]] {
+      op->fail(object.closed ? EBADF : ECANCELED);
+      status = io_status::done;
+    } else if (first && hold_back(object, *op)) {
+      held = true;
+    } else if (first && try_now(object, op)) {
+      status = attempt(object, op);
+      held = status == io_status::later;
+      if (queue == io_queue::read) {
+        if (status == io_status::done)
+          object.misses = 0;
+        else if (status != io_status::drained)
+          object.misses += object.misses != UINT8_MAX;
+      }
+    }
+    if (status == io_status::done || status == io_status::drained) {
+      op->state_ = io_operation::state::finished;
+      if (may_return)
+        return true;
+    } else {
+      scheduler_.work_started();
+      op->state_ = io_operation::state::queued;
+      list.push_back(op);
+      op = nullptr;
+      if (first && !held)
+        to_pool = submit(object, list.back(), ready);
+    }
+  }
+  if (op)
+    scheduler_.complete_uncounted(op);
+  else
+    complete(ready, to_pool);
+  return false;
+}
+
+/// What is to be done without the object's lock.
+inline void io_driver::complete(operation_queue& ready, io_operation* to_pool) noexcept {
+  if (!ready.empty())
+    scheduler_.complete(ready);
+  if (to_pool)
+    pool_.submit(to_pool);
 }
 
 io_operation* io_driver::submit_front(io_object& object, io_queue queue,
@@ -440,9 +457,7 @@ void io_driver::performed(void* context, io_operation* op) noexcept {
     if (object.closed)
       object.pooled.notify_all();
   }
-  self.scheduler_.complete(ready);
-  if (to_pool)
-    self.pool_.submit(to_pool);
+  self.complete(ready, to_pool);
 }
 
 // ---- cancellation
@@ -501,9 +516,7 @@ void io_driver::cancel_operation(io_operation* op) noexcept {
     const object_lock lock(object.mutex);
     to_pool = self.withdraw(object, op, ready);
   }
-  self.scheduler_.complete(ready);
-  if (to_pool)
-    self.pool_.submit(to_pool);
+  self.complete(ready, to_pool);
 }
 
 // ---- streams
@@ -608,7 +621,7 @@ void io_driver::note_shortage(io_object& object, const io_operation& op) noexcep
 
 /// Whether an operation that is next in its queue has to wait for a descriptor, or until it is
 /// tried again. Object locked.
-bool io_driver::hold_back(io_object& object, const io_operation& op) noexcept {
+bool io_driver::must_wait(io_object& object, const io_operation& op) noexcept {
   if (!op.kind().makes_descriptor)
     return op.later_ && object.held_until != 0;
   if (object.held_until != 0)

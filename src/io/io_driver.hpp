@@ -163,11 +163,14 @@ class io_driver final : public execution_context::service, public driver {
   bool add_block() noexcept;
   template <class F>
   void for_each_object(F f);
+  void complete(operation_queue& ready, io_operation* to_pool) noexcept;
   void note_shared() noexcept;
   static void forget_sources(io_object& object) noexcept;
   void begin_again(io_object& object, operation_queue& ready) noexcept;
   bool try_now(io_object& object, io_operation* op) const noexcept;
+  bool try_special(io_object& object, io_operation* op) const noexcept;
   io_status attempt(io_object& object, io_operation* op) noexcept;
+  void note_attempt(io_object& object, io_operation& op, io_status status) noexcept;
   io_operation* submit_front(io_object& object, io_queue queue, operation_queue& ready) noexcept;
   io_operation* submit(io_object& object, io_operation* op, operation_queue& ready) noexcept;
   io_operation* finish(io_object& object, io_operation* op, operation_queue& ready) noexcept;
@@ -179,7 +182,10 @@ class io_driver final : public execution_context::service, public driver {
   void withdraw_consumers(stream_source& source, operation_queue& ready) noexcept;
 
   void note_shortage(io_object& object, const io_operation& op) noexcept;
-  bool hold_back(io_object& object, const io_operation& op) noexcept;
+  bool hold_back(io_object& object, const io_operation& op) noexcept {
+    return (!op.kind().plain || op.later_) && must_wait(object, op);
+  }
+  bool must_wait(io_object& object, const io_operation& op) noexcept;
   void try_later(io_object& object) noexcept;
   void add_held(io_object& object) noexcept;
   void end_held(operation_queue& ready) noexcept;

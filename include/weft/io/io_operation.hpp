@@ -85,6 +85,9 @@ struct io_kind {
 
   /// Frees the source.
   void (*destroy)(io_operation&) noexcept = nullptr;
+
+  /// Whether none of the peculiarities above apply: most operations, on which no time is lost.
+  bool plain = !blocking && !makes_descriptor && !consumer && !registered && !feed;
 };
 
 /// A pending operation on a descriptor, or (with no object) on the operating system at large.
@@ -98,7 +101,7 @@ class WEFT_API io_operation : public operation {
   /// The scheduler whose threads complete the operation.
   scheduler& owner() const noexcept { return *scheduler_; }
 
-  // The result, valid when finished.
+  // The result, valid when finished; no error is set before.
   error_code ec;
   std::size_t bytes = 0;
 

@@ -78,6 +78,13 @@ void scheduler::complete(operation* op) noexcept {
   }
 }
 
+void scheduler::complete_uncounted(operation* op) noexcept {
+  if (worker* const w = worker::current(*this)) [[likely]]
+    push(*w, op);
+  else
+    push_from_outside(op);
+}
+
 void scheduler::complete(operation_queue& ops) noexcept {
   while (operation* op = ops.pop())
     complete(op);

@@ -97,6 +97,8 @@ class scheduler final : public execution_context::service {
   void post(operation* op) noexcept;
   void complete(operation* op) noexcept;
   void complete(operation_queue& ops) noexcept;
+  /// The same, of an operation that was not counted as work before: it ended as it was started.
+  void complete_uncounted(operation* op) noexcept;
   void work_started() noexcept;
   void work_finished() noexcept;
 

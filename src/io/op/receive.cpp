@@ -25,19 +25,12 @@ msghdr* native(message_header& header) noexcept {
 io_status received(transfer_operation& op, std::size_t n, std::size_t size, receive_mode mode,
                    bool cut) noexcept {
   op.bytes = n;
-  op.ec = error_code();
-  switch (mode) {
-    case receive_mode::datagram: return io_status::done;
-    case receive_mode::record:
-      if (n == 0 && size != 0)
-        op.ec = error::eof;
-      return io_status::done;
-    case receive_mode::stream:
-    case receive_mode::unix_stream: break;
-  }
-  if (n == 0 && size != 0)
+  if (n == size || mode == receive_mode::datagram)
+    return io_status::done;
+  if (n == 0)
     op.ec = error::eof;
-  return n != 0 && n < size && !cut ? io_status::drained : io_status::done;
+  return n != 0 && n < size && !cut && mode != receive_mode::record ? io_status::drained
+                                                                    : io_status::done;
 }
 
 /// Takes note of a failure, unless it only means "not now".

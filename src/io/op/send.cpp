@@ -17,7 +17,6 @@ namespace {
 io_status sent(transfer_operation& op, ssize_t result) noexcept {
   if (result >= 0) {
     op.bytes = static_cast<std::size_t>(result);
-    op.ec = error_code();
     return io_status::done;
   }
   const int errno_value = static_cast<int>(-result);

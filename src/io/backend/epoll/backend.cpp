@@ -44,16 +44,15 @@ class epoll_backend final : public backend {
   }
 
   submitted_to submit(io_object& object, io_operation* op) noexcept override {
+    if (object.level && op->queue() == io_queue::read && !op->kind().blocking)
+      return submitted_to::waiting;
     if (op->kind().blocking || !object.pollable)
       return submitted_to::pool;
     std::uint32_t wanted = object.interest | EPOLLIN | EPOLLPRI | EPOLLRDHUP | EPOLLET;
     if (op->queue() == io_queue::write)
       wanted |= EPOLLOUT;
-    if (wanted & EPOLLOUT)
-      object.level = false;
-    else if (object.misses >= speculation_limit && op->queue() == io_queue::read)
-      object.level = true;
-    if (object.level)
+    const bool misses = object.misses >= speculation_limit && op->queue() == io_queue::read;
+    if (!(wanted & EPOLLOUT) && (object.level || misses))
       wanted &= ~static_cast<std::uint32_t>(EPOLLET);
     if (wanted == object.interest)
       return submitted_to::waiting;
@@ -121,6 +120,7 @@ class epoll_backend final : public backend {
         0)
       return errno;
     object.interest = events;
+    object.level = (events & EPOLLET) == 0;
     return 0;
   }
 
@@ -165,7 +165,6 @@ class epoll_backend final : public backend {
   // An event that brought the front reader nothing (nobody reads, it is held back, urgent data or
   // an error nobody asked for) would repeat for ever.
   void watch_edges(io_object& object) noexcept {
-    object.level = false;
     object.misses = 0;
     object.is_ready(io_queue::read) = true;
     watch(object, object.interest | EPOLLET);
