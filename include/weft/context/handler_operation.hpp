@@ -55,7 +55,7 @@ class handler_operation final : public Base {
   template <class H, class... Args>
   handler_operation(H& handler, const IoExecutor& io_executor, Args&&... args)
       : Base(&complete, std::forward<Args>(args)...),
-        work_(get_associated_executor(handler, io_executor)),
+        work_(get_associated_executor(handler, io_executor), this->owner()),
         handler_(std::move(handler)) {
     note_start(this);
   }
@@ -110,12 +110,13 @@ class handler_operation final : public Base {
     return nullptr;
   }
 
-  /// Offers the operation to the handler's executor. If that refuses, it is queued again with its
-  /// scheduler, to be offered anew; returns what was thrown.
+  /// Offers the operation to the handler's executor, which is not its scheduler's. If that refuses,
+  /// it is queued again with its scheduler, to be offered anew; returns what was thrown.
   static std::exception_ptr dispatch(memory op) {
     handler_operation* const self = op.release();
+    const scheduler& owner = self->owner();
     auto work(std::move(self->work_));
-    std::exception_ptr refusal = offer(self, work.get_executor(), &arrive);
+    std::exception_ptr refusal = offer(self, *work.elsewhere(owner), &arrive);
     if (refusal) {
       std::destroy_at(&self->work_);
       std::construct_at(&self->work_, std::move(work));
@@ -135,7 +136,7 @@ class handler_operation final : public Base {
       return dismiss(base, what);
     auto* self = static_cast<handler_operation*>(base);
     memory op(self, get_associated_allocator(self->handler_));
-    if (native_scheduler(self->work_.get_executor()) == &self->owner())
+    if (!self->work_.elsewhere(self->owner())) [[likely]]
       finish(std::move(op));
     else if (const std::exception_ptr refusal = dispatch(std::move(op)))
       std::rethrow_exception(refusal);
@@ -152,8 +153,10 @@ class handler_operation final : public Base {
   static void arrive(operation* base, action what) {
     if (what == action::describe)
       return operation::describe<Handler>(base, true);
-    if (memory op = receive(base, what); op.get())
+    if (memory op = receive(base, what); op.get()) {
+      const auto work(std::move(op->work_));
       finish(std::move(op));
+    }
   }
 
   /// Ends it in the immediate executor of a handler that has another one of its own. What that one
@@ -162,8 +165,15 @@ class handler_operation final : public Base {
   static void redispatch(operation* base, action what) {
     if (what == action::describe)
       return operation::describe<Handler>(base, true);
-    if (memory op = receive(base, what); op.get())
+    memory op = receive(base, what);
+    if (!op.get())
+      return;
+    if (op->work_.elsewhere(op->owner()))
       dispatch(std::move(op));
+    else if (scheduler_running_in_this_thread(op->owner()))
+      finish(std::move(op));
+    else
+      op.release()->complete_again();
   }
 
   /// The operation, if an executor calls it.
@@ -182,7 +192,6 @@ class handler_operation final : public Base {
 
   static void finish(memory op) {
     auto results = op->settle();
-    auto work(std::move(op->work_));
     Handler handler(std::move(op->handler_));
     op.reset();
     std::apply(std::move(handler), std::move(results));

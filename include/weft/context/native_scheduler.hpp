@@ -36,20 +36,30 @@ scheduler* native_scheduler(const Executor& executor) noexcept {
   }
 }
 
-/// Keeps work outstanding on the executor of a pending operation. For a native executor nothing
-/// need be counted: the operation itself counts as work of its scheduler until it has run.
+/// The executor of a pending operation's handler, with work outstanding on it; nothing, if that is
+/// the native executor of the very scheduler that completes the operation, which counts as work of
+/// it until it has run.
 template <class Executor>
 class completion_work {
  public:
-  explicit completion_work(const Executor& executor) : executor_(executor) {
-    if (!native_scheduler(executor_))
-      tracker_.emplace(executor_);
+  completion_work(const Executor& executor, const scheduler& owner) {
+    if (native_scheduler(executor) != &owner)
+      elsewhere_.emplace(executor);
   }
-  const Executor& get_executor() const noexcept { return executor_; }
+
+  /// The executor that the operation is to be given to, or null: the scheduler's thread calls the
+  /// handler itself.
+  const Executor* elsewhere(const scheduler&) const noexcept {
+    return elsewhere_ ? &elsewhere_->executor : nullptr;
+  }
 
  private:
-  Executor executor_;
-  std::optional<work_tracker<Executor>> tracker_;
+  struct held {
+    explicit held(const Executor& ex) : executor(ex), tracker(ex) {}
+    Executor executor;
+    work_tracker<Executor> tracker;
+  };
+  std::optional<held> elsewhere_;
 };
 
 /// Of a polymorphic executor, tracking is a property: one object is both.
@@ -57,14 +67,20 @@ template <class Executor>
   requires std::is_base_of_v<any_executor_tag, Executor>
 class completion_work<Executor> {
  public:
-  explicit completion_work(const Executor& executor)
-      : executor_(native_scheduler(executor)
-                      ? executor
-                      : prefer(executor, execution::outstanding_work.tracked)) {}
-  const Executor& get_executor() const noexcept { return executor_; }
+  completion_work(const Executor& executor, const scheduler& owner) {
+    if (native_scheduler(executor) != &owner) [[unlikely]]
+      keep(executor);
+  }
+  const Executor* elsewhere(const scheduler&) const noexcept {
+    return elsewhere_ ? &elsewhere_ : nullptr;
+  }
 
  private:
-  Executor executor_;
+  [[gnu::noinline]] void keep(const Executor& executor) {
+    elsewhere_ = prefer(executor, execution::outstanding_work.tracked);
+  }
+
+  Executor elsewhere_;
 };
 
 template <class Executor>
@@ -73,8 +89,10 @@ template <class Executor>
   }
 class completion_work<Executor> {
  public:
-  explicit completion_work(const Executor& executor) noexcept : executor_(executor) {}
-  const Executor& get_executor() const noexcept { return executor_; }
+  completion_work(const Executor& executor, const scheduler&) noexcept : executor_(executor) {}
+  const Executor* elsewhere(const scheduler& owner) const noexcept {
+    return native_scheduler(executor_) == &owner ? nullptr : &executor_;
+  }
 
  private:
   Executor executor_;
