@@ -233,6 +233,10 @@ int io_driver::release(io_object& object, operation_queue& ready) noexcept {
 
 // ---- operations. Those below that return an operation want it handed to the pool, unlocked.
 
+constexpr bool is_unfinished(io_status status) noexcept {
+  return status != io_status::done && status != io_status::drained;
+}
+
 /// Before a queue's operation is begun. Object locked.
 inline bool io_driver::try_now(io_object& object, io_operation* op) const noexcept {
   const io_kind& kind = op->kind();
@@ -267,7 +271,7 @@ void io_driver::note_attempt(io_object& object, io_operation& op, io_status stat
   op.later_ = status == io_status::later;
   if (op.later_)
     try_later(object);
-  else if (op.kind().makes_descriptor && status != io_status::again)
+  else if (op.kind().makes_descriptor && !is_unfinished(status))
     note_shortage(object, op);
 }
 
@@ -294,11 +298,11 @@ bool io_driver::start(io_operation* op, bool may_return) noexcept {
       if (queue == io_queue::read) {
         if (status == io_status::done)
           object.misses = 0;
-        else if (status != io_status::drained)
+        else if (status == io_status::again)
           object.misses += object.misses != UINT8_MAX;
       }
     }
-    if (status == io_status::done || status == io_status::drained) {
+    if (!is_unfinished(status)) {
       op->state_ = io_operation::state::finished;
       if (may_return)
         return true;
@@ -333,10 +337,8 @@ io_operation* io_driver::submit_front(io_object& object, io_queue queue,
     if (op->state_ != io_operation::state::queued || hold_back(object, *op))
       return nullptr;
     const io_status status = try_now(object, op) ? attempt(object, op) : io_status::again;
-    if (status == io_status::again)
-      return submit(object, op, ready);
-    if (status == io_status::later)
-      return nullptr;
+    if (is_unfinished(status))
+      return status == io_status::later ? nullptr : submit(object, op, ready);
     list.erase(op);
     op->state_ = io_operation::state::finished;
     ready.push(op);
@@ -420,18 +422,19 @@ void io_driver::answered(io_operation* op, int result, unsigned flags,
       status = op->kind().finish(*op, result);
       if (status == io_status::later)
         try_later(object);
-      else if (op->kind().makes_descriptor && status != io_status::again)
+      else if (op->kind().makes_descriptor && !is_unfinished(status))
         note_shortage(object, *op);
     }
     op->polled_ = false;
-    const bool unfinished = status == io_status::again || status == io_status::later;
-    if (unfinished && (op->cancelled_ || object.closed)) {
+    if (op->unless_begun_ && op->bytes != 0)
+      op->cancelled_ = op->unless_begun_ = false;
+    if (is_unfinished(status) && (op->cancelled_ || object.closed)) {
       op->fail(ECANCELED);
       status = io_status::done;
     }
     if (status == io_status::later) {
       // It stays the front of its queue, where end_held finds it.
-    } else if (status == io_status::again) {
+    } else if (is_unfinished(status)) {
       to_pool = submit(object, op, ready);
     } else {
       if (op->queue() == io_queue::read)
@@ -462,10 +465,13 @@ void io_driver::performed(void* context, io_operation* op) noexcept {
 
 // ---- cancellation
 
-io_operation* io_driver::withdraw(io_object& object, io_operation* op,
-                                  operation_queue& ready) noexcept {
+io_operation* io_driver::withdraw(io_object& object, io_operation* op, operation_queue& ready,
+                                  bool unless_begun) noexcept {
   const bool asked = op->cancelled_;
+  if (unless_begun && (asked || (!op->pooled_ && op->bytes != 0)))
+    return nullptr;
   op->cancelled_ = true;
+  op->unless_begun_ = unless_begun;
   switch (op->state_) {
     case io_operation::state::fresh:
     case io_operation::state::finished: return nullptr;
@@ -507,14 +513,14 @@ void io_driver::cancel(io_object& object) noexcept {
   scheduler_.complete(ready);
 }
 
-void io_driver::cancel_operation(io_operation* op) noexcept {
+void io_driver::cancel_operation(io_operation* op, bool unless_begun) noexcept {
   io_object& object = *op->object_;
   io_driver& self = *object.driver;
   operation_queue ready;
   io_operation* to_pool = nullptr;
   {
     const object_lock lock(object.mutex);
-    to_pool = self.withdraw(object, op, ready);
+    to_pool = self.withdraw(object, op, ready, unless_begun);
   }
   self.complete(ready, to_pool);
 }

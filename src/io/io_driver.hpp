@@ -73,7 +73,7 @@ class io_driver final : public execution_context::service, public driver {
   /// true.
   bool start(io_operation* op, bool may_return) noexcept;
   void cancel(io_object& object) noexcept;
-  static void cancel_operation(io_operation* op) noexcept;
+  static void cancel_operation(io_operation* op, bool unless_begun) noexcept;
 
   /// A descriptor has been closed: what waits for one may try again. Any thread.
   void descriptor_closed() noexcept;
@@ -174,7 +174,8 @@ class io_driver final : public execution_context::service, public driver {
   io_operation* submit_front(io_object& object, io_queue queue, operation_queue& ready) noexcept;
   io_operation* submit(io_object& object, io_operation* op, operation_queue& ready) noexcept;
   io_operation* finish(io_object& object, io_operation* op, operation_queue& ready) noexcept;
-  io_operation* withdraw(io_object& object, io_operation* op, operation_queue& ready) noexcept;
+  io_operation* withdraw(io_object& object, io_operation* op, operation_queue& ready,
+                         bool unless_begun = false) noexcept;
   void withdraw_all(io_object& object, operation_queue& ready) noexcept;
 
   bool supplied(io_object& object, io_operation* consumer) noexcept;

@@ -110,8 +110,8 @@ void io_handle::set_flag(unsigned flag, bool on) noexcept {
     object_->flags.fetch_and(~flag, std::memory_order_relaxed);
 }
 
-void cancel_io_operation(io_operation* op) noexcept {
-  io_driver::cancel_operation(op);
+void cancel_io_operation(io_operation* op, bool unless_begun) noexcept {
+  io_driver::cancel_operation(op, unless_begun);
 }
 
 void attach_driver_operation(io_driver& driver, io_operation* op) noexcept {

@@ -9,7 +9,10 @@
 #include <weft/async/async_result.hpp>
 #include <weft/async/cancellation_state.hpp>
 #include <weft/base/error.hpp>
+#include <weft/io/buffer_sequence_adapter.hpp>
+#include <weft/io/io_handle.hpp>
 #include <weft/io/transfer.hpp>
+#include <weft/io/whole_transfer.hpp>
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -116,6 +119,14 @@ class composed_transfer {
   [[no_unique_address]] Handler handler_;
 };
 
+/// All of one buffer, to or from a stream that has an operation for that.
+template <class Channel, class Source, class Condition>
+inline constexpr bool may_be_whole = false;
+template <class Channel, const_sequence Source>
+  requires transfers_whole<typename Channel::object_type> && is_single_buffer<Source> &&
+               (!keeps_its_type<Source>)
+inline constexpr bool may_be_whole<Channel, Source, transfer_all_condition> = true;
+
 /// Starts a transfer when the token wants it, not before.
 template <class Channel, class Maker>
 class initiate_transfer {
@@ -129,13 +140,28 @@ class initiate_transfer {
 
   template <class Handler, class Source, class Condition>
   void operator()(Handler&& handler, Source&& source, Condition&& condition) const {
+    using buffer_type = typename Channel::buffer_type;
+    using source_type = std::decay_t<Source>;
+    if constexpr (may_be_whole<Channel, source_type, std::decay_t<Condition>>) {
+      const auto all = buffer_sequence_adapter<buffer_type, source_type>::first(source);
+      with_handler(std::forward<Handler>(handler), [&](auto& h) {
+        whole_transfer<typename Channel::object_type>::start(channel_.object, all, h);
+      });
+    } else {
+      start_steps(std::forward<Handler>(handler), std::forward<Source>(source),
+                  std::forward<Condition>(condition));
+    }
+  }
+
+ private:
+  template <class Handler, class Source, class Condition>
+  void start_steps(Handler&& handler, Source&& source, Condition&& condition) const {
     auto transfer = Maker()(std::forward<Source>(source), std::forward<Condition>(condition));
     composed_transfer<Channel, decltype(transfer), std::decay_t<Handler>>(
         channel_, std::move(transfer), std::forward<Handler>(handler))
         .start();
   }
 
- private:
   Channel channel_;
 };
 

@@ -15,8 +15,9 @@ WEFT_API io_driver& use_io_driver(execution_context& context);
 WEFT_API scheduler& driver_scheduler(io_driver& driver) noexcept;
 
 /// Cancels one operation: what has not begun ends with operation_aborted; what the kernel has is
-/// asked back and reports what became of it. Any thread.
-WEFT_API void cancel_io_operation(io_operation* op) noexcept;
+/// asked back and reports what became of it. With `unless_begun`, one that has transferred some of
+/// its bytes goes on. Any thread.
+WEFT_API void cancel_io_operation(io_operation* op, bool unless_begun) noexcept;
 
 /// What a descriptor can do without being told each time it would block.
 enum class io_readiness : bool {
@@ -96,14 +97,26 @@ class io_canceller {
  public:
   explicit io_canceller(io_operation* op) noexcept : op_(op) {}
   void operator()(cancellation_type_t type) const noexcept {
-    if ((type & (cancellation_type::terminal | cancellation_type::partial |
-                 cancellation_type::total)) != cancellation_type::none)
-      cancel_io_operation(op_);
+    constexpr auto at_any_time = cancellation_type::terminal | cancellation_type::partial;
+    const bool unless_begun = !(type & at_any_time);
+    if (!unless_begun || !!(type & cancellation_type::total))
+      cancel_io_operation(op_, unless_begun);
   }
 
  private:
   io_operation* op_;
 };
+
+/// A handler as an object of its own: an rvalue as it is, anything else as a copy.
+template <class Handler, class Start>
+void with_handler(Handler&& handler, Start start) {
+  if constexpr (std::is_same_v<Handler, std::decay_t<Handler>>) {
+    start(handler);
+  } else {
+    std::decay_t<Handler> copy(handler);
+    start(copy);
+  }
+}
 
 /// Whether the handler asks for an immediate completion by an executor of its own.
 template <class Handler, class IoExecutor>

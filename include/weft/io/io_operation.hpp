@@ -26,6 +26,7 @@ enum class io_queue : std::uint8_t { read, write, except, concurrent };
 /// What an attempt came to.
 enum class io_status : std::uint8_t {
   again,    ///< Not now: it would block.
+  more,     ///< It could go on, but lets others have their turn first.
   done,     ///< Finished, or failed: the result is stored.
   drained,  ///< Finished, and nothing more is there to be had until the descriptor says so.
   later,    ///< It would block, and no readiness will tell when not: it is tried from time to time.
@@ -138,10 +139,11 @@ class WEFT_API io_operation : public operation {
   io_operation* next_ = nullptr;
   io_queue queue_;
   state state_ = state::fresh;
-  bool cancelled_ = false;  // a cancel was asked for: ECANCELED is an answer, not an accident
-  bool polled_ = false;     // io_uring has a readiness poll of it, not the operation itself
-  bool pooled_ = false;     // submitted to a helper thread, not to the kernel
-  bool later_ = false;      // the last attempt said so: the object's time counts, not readiness
+  bool cancelled_ = false;     // a cancel was asked for: ECANCELED is an answer, not an accident
+  bool unless_begun_ = false;  // but only if no byte had been transferred
+  bool polled_ = false;        // io_uring has a readiness poll of it, not the operation itself
+  bool pooled_ = false;        // submitted to a helper thread, not to the kernel
+  bool later_ = false;         // the last attempt said so: the object's time counts, not readiness
 };
 
 /// The results most operations have: void (error_code, std::size_t).

@@ -44,9 +44,9 @@ std::size_t read(SyncReadStream& stream, Buffers&& buffers) {
   return read(stream, std::forward<Buffers>(buffers), transfer_all());
 }
 
-/// The asynchronous form of `read`: as many calls of `stream.async_read_some` as that takes. The
-/// program starts no other read on the stream until it has completed. Never completes inside this
-/// call, unless by an associated immediate executor (where there is nothing to read).
+/// The asynchronous form of `read`: as many calls of `stream.async_read_some` as that takes; of one
+/// buffer and a socket, one operation. The program starts no other read on the stream until it has
+/// completed. Never inside this call, unless by an associated immediate executor.
 ///
 /// Completion signature: `void(error_code, std::size_t)`: the bytes read, also where an error or a
 /// cancellation ended it early. The memory of a buffer sequence must stay valid until the handler

@@ -9,17 +9,6 @@
 
 namespace WEFT_NAMESPACE::detail {
 
-/// A handler as an object of its own: an rvalue as it is, anything else as a copy.
-template <class Handler, class Start>
-void with_handler(Handler&& handler, Start start) {
-  if constexpr (std::is_same_v<Handler, std::decay_t<Handler>>) {
-    start(handler);
-  } else {
-    std::decay_t<Handler> copy(handler);
-    start(copy);
-  }
-}
-
 /// Starts an asynchronous read or write of a stream-like object. An empty one completes without
 /// waiting for readiness, or for operations before it.
 template <template <class> class Operation, class Buffer, class Handler, class Executor,

@@ -40,9 +40,9 @@ std::size_t write(SyncWriteStream& stream, Buffers&& buffers) {
   return write(stream, std::forward<Buffers>(buffers), transfer_all());
 }
 
-/// The asynchronous form of `write`: as many calls of `stream.async_write_some` as that takes. The
-/// program starts no other write on the stream until it has completed. Never completes inside this
-/// call, unless by an associated immediate executor (where there is nothing to write).
+/// The asynchronous form of `write`: as many calls of `stream.async_write_some` as that takes; of
+/// one buffer and a socket, one operation. The program starts no other write on the stream until it
+/// has completed. Never inside this call, unless by an associated immediate executor.
 ///
 /// Completion signature: `void(error_code, std::size_t)`: the bytes written, also where an error or
 /// a cancellation ended it early. The memory of a buffer sequence must stay valid until the handler

@@ -3,6 +3,7 @@
 
 #include <weft/io/op/receive.hpp>
 #include <weft/io/op/send.hpp>
+#include <weft/io/whole_transfer.hpp>
 #include <weft/net/basic_socket.hpp>
 
 namespace WEFT_NAMESPACE {
@@ -182,13 +183,14 @@ class basic_stream_socket : public basic_socket<Protocol, Executor> {
     template <class Handler, class ConstBufferSequence>
     void operator()(Handler&& handler, const ConstBufferSequence& buffers,
                     message_flags flags) const {
-      std::decay_t<Handler> own(std::forward<Handler>(handler));
-      using adapter = detail::buffer_sequence_adapter<const_buffer, ConstBufferSequence>;
-      if (adapter::all_empty(buffers)) [[unlikely]]
-        complete_empty(this->handle(), own, this->get_executor());
-      else
-        detail::start_send<detail::max_stream_vectors>(this->handle(), own, this->get_executor(),
-                                                       buffers, flags);
+      detail::with_handler(std::forward<Handler>(handler), [&](auto& own) {
+        using adapter = detail::buffer_sequence_adapter<const_buffer, ConstBufferSequence>;
+        if (adapter::all_empty(buffers)) [[unlikely]]
+          complete_empty(this->handle(), own, this->get_executor());
+        else
+          detail::start_send<detail::max_stream_vectors>(this->handle(), own, this->get_executor(),
+                                                         buffers, flags);
+      });
     }
   };
 
@@ -198,13 +200,14 @@ class basic_stream_socket : public basic_socket<Protocol, Executor> {
     template <class Handler, class MutableBufferSequence>
     void operator()(Handler&& handler, const MutableBufferSequence& buffers,
                     message_flags flags) const {
-      std::decay_t<Handler> own(std::forward<Handler>(handler));
-      using adapter = detail::buffer_sequence_adapter<mutable_buffer, MutableBufferSequence>;
-      if (adapter::all_empty(buffers)) [[unlikely]]
-        complete_empty(this->handle(), own, this->get_executor());
-      else
-        detail::start_receive<detail::max_stream_vectors>(this->handle(), own, this->get_executor(),
-                                                          buffers, flags, mode(this->protocol()));
+      detail::with_handler(std::forward<Handler>(handler), [&](auto& own) {
+        using adapter = detail::buffer_sequence_adapter<mutable_buffer, MutableBufferSequence>;
+        if (adapter::all_empty(buffers)) [[unlikely]]
+          complete_empty(this->handle(), own, this->get_executor());
+        else
+          detail::start_receive<detail::max_stream_vectors>(
+              this->handle(), own, this->get_executor(), buffers, flags, mode(this->protocol()));
+      });
     }
   };
 
@@ -216,5 +219,33 @@ class basic_stream_socket : public basic_socket<Protocol, Executor> {
                          std::size_t(0));
   }
 };
+
+namespace detail {
+
+template <class Protocol, class Executor>
+struct whole_transfer<basic_stream_socket<Protocol, Executor>> {
+  using socket = basic_stream_socket<Protocol, Executor>;
+
+  template <class Handler>
+  static void start(socket& s, const mutable_buffer& to, Handler& handler) {
+    start<receive_all_operation>(s, to, handler);
+  }
+  template <class Handler>
+  static void start(socket& s, const const_buffer& from, Handler& handler) {
+    start<send_all_operation>(s, from, handler);
+  }
+
+ private:
+  template <class Operation, class Buffer, class Handler>
+  static void start(socket& s, const Buffer& all, Handler& handler) {
+    socket_handle& io = socket_access::handle(s);
+    if (all.size() == 0) [[unlikely]]
+      complete_now(io.owner(), handler, s.get_executor(), error_code(), std::size_t(0));
+    else
+      start_io<Operation>(io, handler, s.get_executor(), all);
+  }
+};
+
+}  // namespace detail
 
 }  // namespace WEFT_NAMESPACE

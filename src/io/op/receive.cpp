@@ -10,6 +10,7 @@
 #include <weft/io/op/wait.hpp>
 
 #include "io/op/fixed_transfer.hpp"
+#include "io/op/parts.hpp"
 #include "io/op/retry.hpp"
 
 namespace WEFT_NAMESPACE::detail {
@@ -73,6 +74,45 @@ io_status finish_receive(io_operation& base, int result) noexcept {
   return received_whole(op, static_cast<std::size_t>(result));
 }
 
+// ---- all of one buffer
+
+/// Takes note of an answer: bytes, or a negated errno value.
+io_status received_part(receive_all_operation& op, ssize_t result) noexcept {
+  if (result > 0) {
+    op.bytes += static_cast<std::size_t>(result);
+    return op.bytes == op.buffer.size() ? io_status::done : io_status::again;
+  }
+  const int errno_value = static_cast<int>(-result);
+  if (would_block(errno_value) || errno_value == EINTR)
+    return io_status::again;
+  if (result == 0)
+    op.ec = error::eof;
+  else
+    op.fail(errno_value);
+  return io_status::done;
+}
+
+io_status perform_receive_all(io_operation& base) noexcept {
+  auto& op = static_cast<receive_all_operation&>(base);
+  return transfer_parts(op, [&op](std::size_t done) {
+    const ssize_t n = retry_interrupted([&] {
+      return ::recv(op.fd, static_cast<char*>(op.buffer.data()) + done, op.buffer.size() - done,
+                    MSG_DONTWAIT);
+    });
+    return received_part(op, n < 0 ? -errno : n);
+  });
+}
+
+void prepare_receive_all(io_operation& base, io_uring_sqe& sqe) noexcept {
+  auto& op = static_cast<receive_all_operation&>(base);
+  const mutable_buffer left = op.buffer + op.bytes;
+  io_uring_prep_recv(&sqe, op.fd, left.data(), left.size(), 0);
+}
+
+io_status finish_receive_all(io_operation& base, int result) noexcept {
+  return received_part(static_cast<receive_all_operation&>(base), result);
+}
+
 // ---- one registered buffer
 
 void prepare_receive_registered(io_operation& base, io_uring_sqe& sqe) noexcept {
@@ -124,6 +164,8 @@ io_status finish_receive_message(io_operation& base, int result) noexcept {
 }  // namespace
 
 const io_kind receive_operation::receive_kind{&perform_receive, &prepare_receive, &finish_receive};
+const io_kind receive_all_operation::receive_all_kind{&perform_receive_all, &prepare_receive_all,
+                                                      &finish_receive_all};
 const io_kind receive_registered_operation::registered_kind{
     .perform = &perform_receive,
     .prepare = &prepare_receive_registered,

@@ -6,6 +6,7 @@
 #include <liburing.h>
 
 #include "io/op/fixed_transfer.hpp"
+#include "io/op/parts.hpp"
 #include "io/op/quiet_write.hpp"
 #include "io/op/retry.hpp"
 
@@ -50,6 +51,44 @@ io_status perform_send_message(io_operation& base) noexcept {
   return sent(op, n < 0 ? -errno : n);
 }
 
+// ---- all of one buffer
+
+/// Takes note of an answer: bytes, or a negated errno value.
+io_status sent_part(send_all_operation& op, ssize_t result) noexcept {
+  if (result >= 0) {
+    op.bytes += static_cast<std::size_t>(result);
+    return op.bytes == op.buffer.size() ? io_status::done : io_status::again;
+  }
+  const int errno_value = static_cast<int>(-result);
+  if (would_block(errno_value) || errno_value == EINTR)
+    return io_status::again;
+  op.fail(errno_value);
+  return io_status::done;
+}
+
+io_status perform_send_all(io_operation& base) noexcept {
+  auto& op = static_cast<send_all_operation&>(base);
+  return transfer_parts(op, [&op](std::size_t done) {
+    const ssize_t n = retry_interrupted([&] {
+      return ::send(op.fd, static_cast<const char*>(op.buffer.data()) + done,
+                    op.buffer.size() - done, MSG_DONTWAIT | MSG_NOSIGNAL);
+    });
+    return sent_part(op, n < 0 ? -errno : n);
+  });
+}
+
+void prepare_send_all(io_operation& base, io_uring_sqe& sqe) noexcept {
+  auto& op = static_cast<send_all_operation&>(base);
+  const const_buffer left = op.buffer + op.bytes;
+  io_uring_prep_send(&sqe, op.fd, left.data(), left.size(), MSG_NOSIGNAL);
+}
+
+io_status finish_sent_part(io_operation& base, int result) noexcept {
+  return sent_part(static_cast<send_all_operation&>(base), result);
+}
+
+// ---- a message header
+
 void prepare_send_message(io_operation& base, io_uring_sqe& sqe) noexcept {
   auto& op = static_cast<send_message_operation&>(base);
   io_uring_prep_sendmsg(&sqe, op.fd, reinterpret_cast<const msghdr*>(&op.header),
@@ -74,6 +113,8 @@ void prepare_send_registered(io_operation& base, io_uring_sqe& sqe) noexcept {
 }  // namespace
 
 const io_kind send_operation::send_kind{&perform_send, &prepare_send, &finish_sent};
+const io_kind send_all_operation::send_all_kind{&perform_send_all, &prepare_send_all,
+                                                &finish_sent_part};
 const io_kind send_message_operation::send_message_kind{&perform_send_message,
                                                         &prepare_send_message, &finish_sent};
 const io_kind send_registered_operation::registered_kind{

@@ -49,6 +49,16 @@ class WEFT_API receive_operation : public transfer_operation {
   static const io_kind urgent_kind;
 };
 
+/// Receives until one buffer is full.
+class WEFT_API receive_all_operation : public receive_operation {
+ public:
+  receive_all_operation(function f, scheduler& owner, mutable_buffer to) noexcept
+      : receive_operation(f, owner, to, 0, receive_mode::stream, receive_all_kind) {}
+
+ private:
+  static const io_kind receive_all_kind;
+};
+
 /// Receives into a registered buffer: IORING_OP_READ_FIXED where the kernel knows it and there are
 /// no flags, otherwise as receive_operation.
 class WEFT_API receive_registered_operation : public receive_operation {

@@ -24,6 +24,16 @@ class WEFT_API send_operation : public transfer_operation {
   static const io_kind send_kind;
 };
 
+/// Sends until all of one buffer is sent.
+class WEFT_API send_all_operation : public send_operation {
+ public:
+  send_all_operation(function f, scheduler& owner, const_buffer from) noexcept
+      : send_operation(f, owner, from, 0, send_all_kind) {}
+
+ private:
+  static const io_kind send_all_kind;
+};
+
 /// Sends a registered buffer: IORING_OP_WRITE_FIXED where the kernel knows it, there are no flags
 /// and the kernel can be kept from raising SIGPIPE (Linux 6.18); otherwise as send_operation.
 class WEFT_API send_registered_operation : public send_operation {

@@ -54,7 +54,8 @@ class epoll_backend final : public backend {
     const bool misses = object.misses >= speculation_limit && op->queue() == io_queue::read;
     if (!(wanted & EPOLLOUT) && (object.level || misses))
       wanted &= ~static_cast<std::uint32_t>(EPOLLET);
-    if (wanted == object.interest)
+    // Of what it could have at once, the operation hears again if the descriptor is watched anew.
+    if (wanted == object.interest && !object.is_ready(op->queue()))
       return submitted_to::waiting;
     const int error = watch(object, wanted);
     if (error == EPERM) {
