@@ -275,51 +275,43 @@ void io_driver::note_attempt(io_object& object, io_operation& op, io_status stat
     note_shortage(object, op);
 }
 
+/// Begins an operation, if it is the next of its queue: by an attempt, if that promises something.
+/// What it returns: `later`, it only waits in the queue; otherwise unfinished, it is to be
+/// submitted. Object locked.
+inline io_status io_driver::begin(io_object& object, io_operation* op) noexcept {
+  const io_queue queue = op->queue();
+  if (object.closed || op->cancelled_) [[unlikely]] {
+    op->fail(object.closed ? EBADF : ECANCELED);
+    return io_status::done;
+  }
+  if ((!object.list(queue).empty() && queue != io_queue::concurrent) || hold_back(object, *op))
+    return io_status::later;
+  if (!try_now(object, op))
+    return io_status::again;
+  const io_status status = attempt(object, op);
+  if (queue == io_queue::read) {
+    if (status == io_status::done)
+      object.misses = 0;
+    else if (status == io_status::again)
+      object.misses += object.misses != UINT8_MAX;
+  }
+  return status;
+}
+
 bool io_driver::start(io_operation* op, bool may_return) noexcept {
   io_object& object = *op->object_;
-  operation_queue ready;
-  io_operation* to_pool = nullptr;
-  {
-    const object_lock lock(object.mutex);
-    const io_queue queue = op->queue();
-    io_operation_list& list = object.list(queue);
-    const bool first = list.empty() || queue == io_queue::concurrent;
-    op->fd = object.fd.load(std::memory_order_relaxed);
-    io_status status = io_status::again;
-    bool held = false;
-    if (object.closed || op->cancelled_) [[unlikely]] {
-      op->fail(object.closed ? EBADF : ECANCELED);
-      status = io_status::done;
-    } else if (first && hold_back(object, *op)) {
-      held = true;
-    } else if (first && try_now(object, op)) {
-      status = attempt(object, op);
-      held = status == io_status::later;
-      if (queue == io_queue::read) {
-        if (status == io_status::done)
-          object.misses = 0;
-        else if (status == io_status::again)
-          object.misses += object.misses != UINT8_MAX;
-      }
-    }
-    if (!is_unfinished(status)) {
-      op->state_ = io_operation::state::finished;
-      if (may_return)
-        return true;
-    } else {
-      scheduler_.work_started();
-      op->state_ = io_operation::state::queued;
-      list.push_back(op);
-      op = nullptr;
-      if (first && !held)
-        to_pool = submit(object, list.back(), ready);
-    }
+  object.mutex.lock();
+  op->fd = object.fd.load(std::memory_order_relaxed);
+  const io_status status = begin(object, op);
+  if (is_unfinished(status)) {
+    enqueue(object, op, status);
+    return false;
   }
-  if (op)
+  op->state_ = io_operation::state::finished;
+  object.mutex.unlock();
+  if (!may_return)
     scheduler_.complete_uncounted(op);
-  else
-    complete(ready, to_pool);
-  return false;
+  return may_return;
 }
 
 /// What is to be done without the object's lock.
@@ -328,6 +320,47 @@ inline void io_driver::complete(operation_queue& ready, io_operation* to_pool) n
     scheduler_.complete(ready);
   if (to_pool)
     pool_.submit(to_pool);
+}
+
+/// Queues an operation that `begin` has not finished. Unlocks the object.
+void io_driver::enqueue(io_object& object, io_operation* op, io_status status) noexcept {
+  operation_queue ready;
+  io_operation* to_pool = nullptr;
+  scheduler_.work_started();
+  op->state_ = io_operation::state::queued;
+  object.list(op->queue()).push_back(op);
+  if (status != io_status::later)
+    to_pool = submit(object, op, ready);
+  object.mutex.unlock();
+  complete(ready, to_pool);
+}
+
+inline io_operation* io_driver::submit(io_object& object, io_operation* op,
+                                       operation_queue& ready) noexcept {
+  if (!op->kind().plain && op->kind().consumer && supplied(object, op))
+    return nullptr;
+  const submitted_to where = backend_->submit(object, op);
+  if (where == submitted_to::waiting)
+    return nullptr;
+  if (where != submitted_to::kernel)
+    return submit_elsewhere(object, op, where, ready);
+  op->state_ = io_operation::state::submitted;
+  op->pooled_ = false;
+  ++object.submitted;
+  if (&object == &anonymous_)
+    anonymous_submitted_.fetch_add(1, std::memory_order_relaxed);
+  return nullptr;
+}
+
+/// The backend has not taken the operation. Object locked.
+io_operation* io_driver::submit_elsewhere(io_object& object, io_operation* op, submitted_to where,
+                                          operation_queue& ready) noexcept {
+  if (where == submitted_to::failed)
+    return finish(object, op, ready);
+  op->state_ = io_operation::state::submitted;
+  op->pooled_ = true;
+  object.pooled.fetch_add(1, std::memory_order_relaxed);
+  return op;
 }
 
 io_operation* io_driver::submit_front(io_object& object, io_queue queue,
@@ -346,35 +379,13 @@ io_operation* io_driver::submit_front(io_object& object, io_queue queue,
   return nullptr;
 }
 
-io_operation* io_driver::submit(io_object& object, io_operation* op,
-                                operation_queue& ready) noexcept {
-  if (op->kind().consumer && supplied(object, op))
-    return nullptr;
-  switch (backend_->submit(object, op)) {
-    case submitted_to::waiting: return nullptr;
-    case submitted_to::kernel:
-      op->state_ = io_operation::state::submitted;
-      op->pooled_ = false;
-      ++object.submitted;
-      if (&object == &anonymous_)
-        anonymous_submitted_.fetch_add(1, std::memory_order_relaxed);
-      return nullptr;
-    case submitted_to::pool:
-      op->state_ = io_operation::state::submitted;
-      op->pooled_ = true;
-      object.pooled.fetch_add(1, std::memory_order_relaxed);
-      return op;
-    case submitted_to::failed: break;
-  }
-  return finish(object, op, ready);
-}
-
 io_operation* io_driver::finish(io_object& object, io_operation* op,
                                 operation_queue& ready) noexcept {
-  object.list(op->queue()).erase(op);
+  io_operation_list& list = object.list(op->queue());
+  list.erase(op);
   op->state_ = io_operation::state::finished;
   ready.push(op);
-  if (op->queue() == io_queue::concurrent || object.closed)
+  if (list.empty() || op->queue() == io_queue::concurrent || object.closed)
     return nullptr;
   return submit_front(object, op->queue(), ready);
 }
@@ -384,14 +395,18 @@ void io_driver::perform(io_object& object, io_queue queue, operation_queue& read
   perform_front(object, queue, ready);
 }
 
-void io_driver::perform_front(io_object& object, io_queue queue, operation_queue& ready) noexcept {
-  if (io_operation* to_pool = submit_front(object, queue, ready)) {
-    // Only what blocks goes there, and such objects are not polled; but a descriptor may change
-    // its mind about what it is. Fail rather than block the poller.
-    object.pooled.fetch_sub(1, std::memory_order_relaxed);
-    to_pool->fail(EOPNOTSUPP);
-    finish(object, to_pool, ready);
-  }
+inline void io_driver::perform_front(io_object& object, io_queue queue,
+                                     operation_queue& ready) noexcept {
+  if (io_operation* to_pool = submit_front(object, queue, ready)) [[unlikely]]
+    refuse(object, to_pool, ready);
+}
+
+/// Only what blocks goes to the pool, and such objects are not polled; but a descriptor may change
+/// its mind about what it is. Fail rather than block the poller.
+void io_driver::refuse(io_object& object, io_operation* to_pool, operation_queue& ready) noexcept {
+  object.pooled.fetch_sub(1, std::memory_order_relaxed);
+  to_pool->fail(EOPNOTSUPP);
+  finish(object, to_pool, ready);
 }
 
 void io_driver::answered(io_operation* op, int result, unsigned flags,

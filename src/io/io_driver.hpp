@@ -69,6 +69,7 @@ class io_driver final : public execution_context::service, public driver {
   // ---- operations
 
   static void attach(io_object& object, io_operation* op) noexcept { op->object_ = &object; }
+  static bool is_attached(const io_operation* op) noexcept { return op->object_ != nullptr; }
   /// Starts an attached operation. With `may_return`, one that finished at once is the caller's:
   /// true.
   bool start(io_operation* op, bool may_return) noexcept;
@@ -164,6 +165,9 @@ class io_driver final : public execution_context::service, public driver {
   template <class F>
   void for_each_object(F f);
   void complete(operation_queue& ready, io_operation* to_pool) noexcept;
+  void refuse(io_object& object, io_operation* to_pool, operation_queue& ready) noexcept;
+  io_status begin(io_object& object, io_operation* op) noexcept;
+  void enqueue(io_object& object, io_operation* op, io_status status) noexcept;
   void note_shared() noexcept;
   static void forget_sources(io_object& object) noexcept;
   void begin_again(io_object& object, operation_queue& ready) noexcept;
@@ -173,6 +177,8 @@ class io_driver final : public execution_context::service, public driver {
   void note_attempt(io_object& object, io_operation& op, io_status status) noexcept;
   io_operation* submit_front(io_object& object, io_queue queue, operation_queue& ready) noexcept;
   io_operation* submit(io_object& object, io_operation* op, operation_queue& ready) noexcept;
+  io_operation* submit_elsewhere(io_object& object, io_operation* op, submitted_to where,
+                                 operation_queue& ready) noexcept;
   io_operation* finish(io_object& object, io_operation* op, operation_queue& ready) noexcept;
   io_operation* withdraw(io_object& object, io_operation* op, operation_queue& ready,
                          bool unless_begun = false) noexcept;

@@ -49,10 +49,14 @@ void io_handle::attach(io_operation* op) noexcept {
 }
 
 void io_handle::start(io_operation* op) noexcept {
+  if (!io_driver::is_attached(op))
+    attach(op);
   driver_->start(op, false);
 }
 
 bool io_handle::start_or_finish(io_operation* op) noexcept {
+  if (!io_driver::is_attached(op))
+    attach(op);
   return driver_->start(op, true);
 }
 

@@ -64,6 +64,11 @@ class handler_operation final : public Base {
 
   Handler& handler() noexcept { return handler_; }
 
+  /// Whether the handler has a cancellation slot to answer.
+  bool is_cancellable() const noexcept {
+    return get_associated_cancellation_slot(handler_).is_connected();
+  }
+
   /// Lets `Canceller(args...)`, called with the cancellation_type, answer the handler's slot. Call
   /// it before the operation is started.
   template <class Canceller, class... Args>
@@ -112,7 +117,7 @@ class handler_operation final : public Base {
 
   /// Offers the operation to the handler's executor, which is not its scheduler's. If that refuses,
   /// it is queued again with its scheduler, to be offered anew; returns what was thrown.
-  static std::exception_ptr dispatch(memory op) {
+  [[gnu::noinline]] static std::exception_ptr dispatch(memory op) {
     handler_operation* const self = op.release();
     const scheduler& owner = self->owner();
     auto work(std::move(self->work_));

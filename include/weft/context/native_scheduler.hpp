@@ -43,8 +43,8 @@ template <class Executor>
 class completion_work {
  public:
   completion_work(const Executor& executor, const scheduler& owner) {
-    if (native_scheduler(executor) != &owner)
-      elsewhere_.emplace(executor);
+    if (native_scheduler(executor) != &owner) [[unlikely]]
+      keep(executor);
   }
 
   /// The executor that the operation is to be given to, or null: the scheduler's thread calls the
@@ -59,6 +59,8 @@ class completion_work {
     Executor executor;
     work_tracker<Executor> tracker;
   };
+  [[gnu::noinline]] void keep(const Executor& executor) { elsewhere_.emplace(executor); }
+
   std::optional<held> elsewhere_;
 };
 

@@ -53,7 +53,7 @@ class WEFT_API io_handle {
   /// descriptor is still the caller's.
   error_code assign(int fd, io_readiness readiness = io_readiness::pollable) noexcept;
 
-  /// Ties an operation to the descriptor, so that it can be cancelled from then on. Before start.
+  /// Ties an operation to the descriptor, so that it can be cancelled before it is started.
   void attach(io_operation* op) noexcept;
 
   /// Starts an operation, which the handle then owns. It completes exactly once, never inside this
@@ -129,8 +129,10 @@ template <class Base, class Handler, class IoExecutor, class... Args>
 void start_io(io_handle& io, Handler& handler, const IoExecutor& executor, Args&&... args) {
   using op_type = handler_operation<Base, Handler, IoExecutor>;
   auto op = op_type::create(handler, executor, io.owner(), std::forward<Args>(args)...);
-  io.attach(op.get());
-  op->template connect<io_canceller>(op.get());
+  if (op->is_cancellable()) {
+    io.attach(op.get());
+    op->template connect<io_canceller>(op.get());
+  }
   if constexpr (has_immediate_executor<Handler, IoExecutor>) {
     op_type* raw = op.release();
     if (io.start_or_finish(raw))

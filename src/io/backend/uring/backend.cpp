@@ -291,9 +291,9 @@ class uring_backend final : public backend {
   bool reap(operation_queue& ready) noexcept {
     bool was_woken = false;
     const std::lock_guard lock(reap_mutex_);
-    reaped_.store(0, std::memory_order_relaxed);
+    unsigned reaped = 0;
     ring_->reap([&](std::uint64_t data, int result, unsigned flags) {
-      reaped_.store(reaped_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      ++reaped;
       if (data == ignored)
         return;
       if (data != woken) {
@@ -309,6 +309,7 @@ class uring_backend final : public backend {
         flush_unless_alone();
       }
     });
+    reaped_.store(reaped, std::memory_order_relaxed);
     return was_woken;
   }
 

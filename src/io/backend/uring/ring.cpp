@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -20,13 +19,6 @@ ring::ring(unsigned entries, unsigned completions, unsigned flags) {
 
 ring::~ring() {
   io_uring_queue_exit(&ring_);
-}
-
-io_uring_sqe* ring::next_entry() noexcept {
-  io_uring_sqe* sqe = io_uring_get_sqe(&ring_);
-  if (sqe)
-    std::memset(sqe, 0, sizeof *sqe);
-  return sqe;
 }
 
 unsigned ring::publish() noexcept {

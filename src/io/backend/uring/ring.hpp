@@ -4,6 +4,7 @@
 #include <liburing.h>
 
 #include <cstdint>
+#include <cstring>
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -20,7 +21,12 @@ class ring {
   ~ring();
 
   /// A zeroed submission entry, or null if the queue is full until the next `enter`.
-  io_uring_sqe* next_entry() noexcept;
+  io_uring_sqe* next_entry() noexcept {
+    io_uring_sqe* sqe = io_uring_get_sqe(&ring_);
+    if (sqe) [[likely]]
+      std::memset(sqe, 0, sizeof *sqe);
+    return sqe;
+  }
 
   /// Shows the kernel the entries made so far; returns how many it has not taken yet.
   unsigned publish() noexcept;
@@ -47,11 +53,15 @@ class ring {
   void reap(F f) {
     io_uring_cqe* cqe = nullptr;
     while (io_uring_peek_cqe(&ring_, &cqe) == 0) {
-      const std::uint64_t data = cqe->user_data;
-      const int result = cqe->res;
-      const unsigned flags = cqe->flags;
-      io_uring_cqe_seen(&ring_, cqe);
-      f(data, result, flags);
+      // As the queue is emptied by this thread alone, no more need be asked for each of these.
+      for (unsigned left = io_uring_cq_ready(&ring_), head = *ring_.cq.khead; left != 0; --left) {
+        cqe = &ring_.cq.cqes[head & ring_.cq.ring_mask];
+        const std::uint64_t data = cqe->user_data;
+        const int result = cqe->res;
+        const unsigned flags = cqe->flags;
+        __atomic_store_n(ring_.cq.khead, ++head, __ATOMIC_RELEASE);
+        f(data, result, flags);
+      }
     }
   }
 
