@@ -25,8 +25,7 @@ auto defer(NullaryToken&& token = NullaryToken()) {
 template <detail::postable Executor,
           detail::token_or_handler_for<void()> NullaryToken = default_completion_token_t<Executor>>
 auto defer(const Executor& ex, NullaryToken&& token = default_completion_token_t<Executor>()) {
-  return async_initiate<NullaryToken, void()>(
-      detail::initiate_submission_to<detail::submission::defer, Executor>(ex), token);
+  return detail::submit_token<detail::submission::defer, NullaryToken>(ex, token);
 }
 
 /// Submits to the executor of `ctx`.
@@ -35,10 +34,7 @@ template <detail::execution_context_type Context,
               default_completion_token_t<detail::context_executor_t<Context>>>
 auto defer(Context& ctx, NullaryToken&& token =
                              default_completion_token_t<detail::context_executor_t<Context>>()) {
-  using executor_type = detail::context_executor_t<Context>;
-  return async_initiate<NullaryToken, void()>(
-      detail::initiate_submission_to<detail::submission::defer, executor_type>(ctx.get_executor()),
-      token);
+  return detail::submit_token<detail::submission::defer, NullaryToken>(ctx.get_executor(), token);
 }
 
 /// Runs `function` in `ex`, and then dispatches the handler, with the function's result, to its

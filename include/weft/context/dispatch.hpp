@@ -25,8 +25,7 @@ auto dispatch(NullaryToken&& token = NullaryToken()) {
 template <detail::any_style_executor Executor,
           detail::token_or_handler_for<void()> NullaryToken = default_completion_token_t<Executor>>
 auto dispatch(const Executor& ex, NullaryToken&& token = default_completion_token_t<Executor>()) {
-  return async_initiate<NullaryToken, void()>(
-      detail::initiate_submission_to<detail::submission::dispatch, Executor>(ex), token);
+  return detail::submit_token<detail::submission::dispatch, NullaryToken>(ex, token);
 }
 
 /// Submits to the executor of `ctx`.
@@ -35,11 +34,8 @@ template <detail::execution_context_type Context,
               default_completion_token_t<detail::context_executor_t<Context>>>
 auto dispatch(Context& ctx, NullaryToken&& token =
                                 default_completion_token_t<detail::context_executor_t<Context>>()) {
-  using executor_type = detail::context_executor_t<Context>;
-  return async_initiate<NullaryToken, void()>(
-      detail::initiate_submission_to<detail::submission::dispatch, executor_type>(
-          ctx.get_executor()),
-      token);
+  return detail::submit_token<detail::submission::dispatch, NullaryToken>(ctx.get_executor(),
+                                                                          token);
 }
 
 /// Runs `function` in `ex`, and then dispatches the handler, with the function's result, to its

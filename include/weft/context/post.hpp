@@ -25,8 +25,7 @@ auto post(NullaryToken&& token = NullaryToken()) {
 template <detail::postable Executor,
           detail::token_or_handler_for<void()> NullaryToken = default_completion_token_t<Executor>>
 auto post(const Executor& ex, NullaryToken&& token = default_completion_token_t<Executor>()) {
-  return async_initiate<NullaryToken, void()>(
-      detail::initiate_submission_to<detail::submission::post, Executor>(ex), token);
+  return detail::submit_token<detail::submission::post, NullaryToken>(ex, token);
 }
 
 /// Submits to the executor of `ctx`.
@@ -35,10 +34,7 @@ template <detail::execution_context_type Context,
               default_completion_token_t<detail::context_executor_t<Context>>>
 auto post(Context& ctx, NullaryToken&& token =
                             default_completion_token_t<detail::context_executor_t<Context>>()) {
-  using executor_type = detail::context_executor_t<Context>;
-  return async_initiate<NullaryToken, void()>(
-      detail::initiate_submission_to<detail::submission::post, executor_type>(ctx.get_executor()),
-      token);
+  return detail::submit_token<detail::submission::post, NullaryToken>(ctx.get_executor(), token);
 }
 
 /// Runs `function` in `ex`, and then dispatches the handler, with the function's result, to its

@@ -92,6 +92,7 @@ template <class Executor>
 class strand {
  public:
   using inner_executor_type = Executor;
+  using submits_directly = void;
 
   /// A new strand over a default-constructed executor.
   strand()
@@ -266,13 +267,14 @@ class strand {
   template <class Function, class Allocator, class Submit>
   void submit(Function&& f, const Allocator& allocator, Submit submit_invoker) const {
     detail::operation* op = detail::make_function_operation(std::forward<Function>(f), allocator);
-    const detail::strand_ref state(state_);
-    if (!state->push(op))
+    // Until the strand is submitted nobody runs `f`, which may own this object.
+    if (!state_->push(op))
       return;
     if (detail::scheduler* native = detail::native_scheduler(executor_)) {
-      state->schedule(*native);
+      state_->schedule(*native);
       return;
     }
+    const detail::strand_ref state(state_);
     using invoker = detail::strand_invoker<Executor>;
     const unsigned ticket = state->ticket();
     try {

@@ -3,8 +3,13 @@
 
 #include <weft/base/atomics.hpp>
 #include <weft/base/operation.hpp>
+#include <weft/base/word_mutex.hpp>
 
 namespace WEFT_NAMESPACE::detail {
+
+struct strand_atomics : std_atomics {
+  using mutex = word_mutex;
+};
 
 /// The functions that wait for a strand, and who may run them.
 ///
@@ -21,7 +26,7 @@ namespace WEFT_NAMESPACE::detail {
 ///
 /// One uncontended lock per push, and two per batch. `mutex_` guards all members; nothing is called
 /// while it is held. Bodies: src/context/strand_queue.ipp.
-template <class Atomics = std_atomics>
+template <class Atomics = strand_atomics>
 class basic_strand_queue {
  public:
   /// A function to be run before the batch: `call(argument)`.

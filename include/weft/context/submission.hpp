@@ -169,6 +169,26 @@ struct initiate_submission {
   }
 };
 
+/// Submits to `ex`, which is to dispatch the handler to its associated executor if that is another.
+template <submission How, class Executor, class H>
+void submit_handler(const Executor& ex, H&& handler) {
+  using Handler = std::decay_t<H>;
+  auto allocator = get_associated_allocator(handler);
+  if constexpr (executor_unassociated<Handler, Executor>) {
+    submit<How>(ex, std::forward<H>(handler), allocator);
+  } else {
+    using target = associated_executor_t<Handler, Executor>;
+    const target own = get_associated_executor(handler, ex);
+    if constexpr (std::is_same_v<target, Executor>) {
+      if (own == ex) {
+        submit<How>(ex, std::forward<H>(handler), allocator);
+        return;
+      }
+    }
+    submit<How>(ex, redispatched<Handler, target>(std::forward<H>(handler), own), allocator);
+  }
+}
+
 template <submission How, class Executor>
 class initiate_submission_to {
  public:
@@ -179,22 +199,7 @@ class initiate_submission_to {
 
   template <class H>
   void operator()(H&& handler) const {
-    using Handler = std::decay_t<H>;
-    auto allocator = get_associated_allocator(handler);
-    if constexpr (executor_unassociated<Handler, Executor>) {
-      submit<How>(executor_, std::forward<H>(handler), allocator);
-    } else {
-      using target = associated_executor_t<Handler, Executor>;
-      const target own = get_associated_executor(handler, executor_);
-      if constexpr (std::is_same_v<target, Executor>) {
-        if (own == executor_) {
-          submit<How>(executor_, std::forward<H>(handler), allocator);
-          return;
-        }
-      }
-      submit<How>(executor_, redispatched<Handler, target>(std::forward<H>(handler), own),
-                  allocator);
-    }
+    submit_handler<How>(executor_, std::forward<H>(handler));
   }
 
   template <class H, class Function>
@@ -209,6 +214,15 @@ class initiate_submission_to {
  private:
   [[no_unique_address]] Executor executor_;
 };
+
+/// Submits a token to `ex`. A plain handler is submitted at once, without a copy of the executor.
+template <submission How, class Token, class Executor>
+auto submit_token(const Executor& ex, std::type_identity_t<Token>& token) {
+  if constexpr (plain_handler<Token, void()>)
+    submit_handler<How>(ex, static_cast<Token&&>(token));
+  else
+    return async_initiate<Token, void()>(initiate_submission_to<How, Executor>(ex), token);
+}
 
 template <class Result>
 struct result_signature {

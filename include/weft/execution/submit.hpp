@@ -37,10 +37,15 @@ void executor_dispatch(const Executor& ex, Function&& f, const Allocator& alloca
     ex.dispatch(std::forward<Function>(f), allocator);
 }
 
+/// An executor whose `post` and `defer` do what its properties would have `execute` do, and need no
+/// copy of it.
+template <class Executor>
+concept submits_directly = requires { typename Executor::submits_directly; };
+
 /// Queues `f`; it never runs inside this call.
 template <class Executor, class Function, class Allocator>
 void executor_post(const Executor& ex, Function&& f, const Allocator& allocator) {
-  if constexpr (execution::executor<Executor>)
+  if constexpr (execution::executor<Executor> && !submits_directly<Executor>)
     executor_execute(prefer(require(ex, execution::blocking.never), execution::relationship.fork),
                      std::forward<Function>(f), allocator);
   else
@@ -50,7 +55,7 @@ void executor_post(const Executor& ex, Function&& f, const Allocator& allocator)
 /// Queues `f` as a continuation of the calling function, which is about to return.
 template <class Executor, class Function, class Allocator>
 void executor_defer(const Executor& ex, Function&& f, const Allocator& allocator) {
-  if constexpr (execution::executor<Executor>)
+  if constexpr (execution::executor<Executor> && !submits_directly<Executor>)
     executor_execute(
         prefer(require(ex, execution::blocking.never), execution::relationship.continuation),
         std::forward<Function>(f), allocator);
