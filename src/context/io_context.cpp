@@ -30,6 +30,9 @@ detail::scheduler& io_context::make_scheduler(const io_context_options& options)
   wanted.single_thread = options.single_thread;
   const config configured(*this);
   wanted.membarrier = configured.get("scheduler", "membarrier", true);
+  wanted.spin = options.spin;
+  if (wanted.spin == wanted.spin.zero())
+    wanted.spin = std::chrono::nanoseconds(configured.get("scheduler", "spin", std::int64_t(0)));
   wanted.backend = detail::choose_backend(options.backend, configured.get("backend", "kind", ""));
   auto& made = make_service<detail::scheduler>(*this, wanted);
   if (options.measure)

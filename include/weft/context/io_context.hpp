@@ -28,6 +28,12 @@ struct io_context_options {
   backend_kind backend = backend_kind::automatic;
   /// Measure how long operations wait and run; see observe::measure.
   bool measure = false;
+  /// How long a thread that has run out of handlers looks for more before it sleeps: it then takes
+  /// what is posted, and events, without the time that waking it would take. One thread at a time
+  /// does so, and only after it has run something. It costs that processor time. None by default;
+  /// some tens of microseconds are usual. Also set by the configuration `scheduler.spin`, in
+  /// nanoseconds.
+  std::chrono::nanoseconds spin{0};
 };
 
 /// An execution context whose functions are run by whichever threads call `run()`, and on which

@@ -28,6 +28,14 @@ struct scheduler_atomics : std_atomics {
   static void light_barrier() noexcept { detail::light_barrier(); }
   static void heavy_barrier() noexcept { detail::heavy_barrier(); }
   static void yield() noexcept { std::this_thread::yield(); }
+  /// A short rest, in a loop that waits for another thread.
+  static void pause() noexcept {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("isb" ::: "memory");
+#endif
+  }
 };
 
 }  // namespace WEFT_NAMESPACE::detail

@@ -22,9 +22,10 @@ namespace WEFT_NAMESPACE::detail {
 
 /// How a context wants its scheduler.
 struct scheduler_options {
-  bool single_thread = false;  // everything on one thread, which is checked
-  bool own_thread = false;     // run by a thread of the scheduler's own
-  bool membarrier = true;      // may be used, if the kernel has it
+  bool single_thread = false;        // everything on one thread, which is checked
+  bool own_thread = false;           // run by a thread of the scheduler's own
+  bool membarrier = true;            // may be used, if the kernel has it
+  std::chrono::nanoseconds spin{0};  // how long a worker looks for work before it sleeps
   backend_kind backend = backend_kind::automatic;
 };
 
@@ -44,6 +45,9 @@ struct scheduler_options {
 ///      once more; if there is anything, --idle_ and go on.
 ///   2. To wake, after pushing to the inbox (seq_cst): if idle_ != 0 (seq_cst), take the mutex and
 ///      wake one. The waker does --idle_.
+///
+/// Before that, if the options say so, one worker at a time spins: awake, it looks for what others
+/// post or leave, and for events. It gives up when nobody else is awake and no work is left.
 ///
 /// **Share.** A worker that has more queued than `surplus_` wakes one other, the searcher, which
 /// steals; one at a time. A search that finds nothing doubles `surplus_`, one that does resets it:
@@ -202,6 +206,8 @@ class scheduler final : public execution_context::service {
 
   // Sleep; all under mutex_ but wake_if_idle.
   bool idle(worker& w, wait mode, clock::time_point deadline) noexcept;
+  bool spin(worker& w, clock::time_point deadline) noexcept;  // takes mutex_
+  bool look_for_share(const worker& w) const noexcept;
   void poll(worker& w, wait mode, clock::time_point deadline, lock& l) noexcept;
   void receive(worker& w, operation_queue& ready) noexcept;
   void park(worker& w, clock::time_point deadline, lock& l) noexcept;
@@ -252,6 +258,7 @@ class scheduler final : public execution_context::service {
   worker* watcher_ = nullptr;   // the parked worker or the poller that watches
   worker* poller_ = nullptr;    // in driver_->poll
   bool poller_asleep_ = false;  // it may sleep there, and nobody has woken it yet
+  bool spinning_ = false;       // a worker spins
   bool has_foreign_loop_ = false;
   bool foreign_asleep_ = false;    // no worker is here, and nobody has woken the foreign loop
   bool arming_ = false;            // the last worker is arming the driver

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -27,8 +28,9 @@ class segmented_queue {
     operation** end;  // the link of its last operation, which is null
     std::size_t size;
   };
+  // Not of scheduler_atomics: no protocol depends on what others see of it.
   template <class T>
-  using atomic = scheduler_atomics::atomic<T>;
+  using atomic = std::atomic<T>;
 
  public:
   static constexpr std::size_t limit = scheduler_atomics::segment_limit;

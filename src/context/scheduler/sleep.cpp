@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <algorithm>
+#include <utility>
 
 #include "context/scheduler/scheduler.hpp"
 
@@ -7,8 +8,52 @@
 
 namespace WEFT_NAMESPACE::detail {
 
+/// Looks for work, awake. Whether there is any to be taken.
+bool scheduler::spin(worker& w, clock::time_point deadline) noexcept {
+  w.spun_at_ = w.ran();
+  {
+    const lock l(mutex_);
+    if (std::exchange(spinning_, true))
+      return false;
+  }
+  // The clock and the inbox are asked often; what takes the mutex or a system call, seldom.
+  constexpr unsigned seldom = 16;
+  const clock::time_point end = std::min(deadline, clock::now() + options_.spin);
+  bool found = false;
+  for (unsigned round = 1; !found; ++round) {
+    found = !inbox_.empty() || stopped();
+    if (!found && round % seldom == 0)
+      if (lock l(mutex_, std::try_to_lock); l) {
+        found = look_for_share(w) || look_for_stalled();
+        if (!found && nobody_polls()) {
+          poll(w, wait::no, deadline, l);
+          found = !w.local_.empty() || !backlog_.empty();
+        }
+        if (!found && outstanding_.load(std::memory_order_relaxed) + w.work_ == credit)
+          break;
+      }
+    if (found || clock::now() >= end)
+      break;
+    scheduler_atomics::pause();
+  }
+  const lock l(mutex_);
+  spinning_ = false;
+  return found;
+}
+
+/// Whether somebody has left something that a worker which has nothing may take.
+bool scheduler::look_for_share(const worker& w) const noexcept {
+  bool found = !w.local_.empty() || !backlog_.empty();
+  for (const worker* other = workers_; other && !found; other = other->next_)
+    found = other != &w && other->local_.size() >= surplus_.load(std::memory_order_relaxed);
+  return found;
+}
+
 /// Nothing was queued: looks for events, and sleeps if it may. False if this worker is to leave.
 bool scheduler::idle(worker& w, wait mode, clock::time_point deadline) noexcept {
+  if (options_.spin != options_.spin.zero() && mode == wait::yes && w.spun_at_ != w.ran() &&
+      spin(w, deadline))
+    return true;
   lock l(mutex_);
   if (!w.local_.empty())
     return true;  // one that left has given it its backlog since this worker looked there

@@ -131,12 +131,13 @@ class worker {
   segmented_queue local_;  // guarded by lock_
 
   // Own thread only; others read what is atomic.
-  atomic<std::uint64_t> turn_left_{turn_of(0, poll_interval)};
+  std::atomic<std::uint64_t> turn_left_{turn_of(0, poll_interval)};
   unsigned turn_ = poll_interval;
   std::int64_t work_ = 0;  // change of the work count not yet told to the scheduler
   std::atomic<operation::function> running_{nullptr};
   std::atomic<const void*> origin_{nullptr};
-  time_point turn_began_{};  // unless it slept since
+  time_point turn_began_{};                    // unless it slept since
+  std::uint64_t spun_at_ = ~std::uint64_t(0);  // ran() when it last spun
   statistic from_outside_;
   statistic strand_calls_;
   const std::thread::id thread_ = std::this_thread::get_id();
