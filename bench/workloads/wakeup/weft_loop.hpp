@@ -18,10 +18,11 @@ struct weft_net : bench::weft_net {
   static auto buffer(std::array<char, 1>& data) { return weft::buffer(data); }
 };
 
-inline int run_weft(int argc, char** argv, weft::backend_kind backend, const char* name) {
+inline int run_weft(int argc, char** argv, weft::backend_kind backend, const char* name,
+                    std::chrono::nanoseconds spin = {}) {
   const parameters p(argc, argv);
   return bench::measure("wakeup", name, weft_net::version() + ", io_context{1}", [&] {
-    weft::io_context context({.concurrency_hint = 1, .backend = backend});
+    weft::io_context context({.concurrency_hint = 1, .backend = backend, .spin = spin});
     return run_on<weft_net>(context, p);
   });
 }
