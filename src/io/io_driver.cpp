@@ -372,19 +372,22 @@ io_operation* io_driver::submit_front(io_object& object, io_queue queue,
     const io_status status = try_now(object, op) ? attempt(object, op) : io_status::again;
     if (is_unfinished(status))
       return status == io_status::later ? nullptr : submit(object, op, ready);
-    list.erase(op);
-    op->state_ = io_operation::state::finished;
-    ready.push(op);
+    remove(list, op, ready);
   }
   return nullptr;
+}
+
+inline void io_driver::remove(io_operation_list& list, io_operation* op,
+                              operation_queue& ready) noexcept {
+  list.erase(op);
+  op->state_ = io_operation::state::finished;
+  ready.push(op);
 }
 
 io_operation* io_driver::finish(io_object& object, io_operation* op,
                                 operation_queue& ready) noexcept {
   io_operation_list& list = object.list(op->queue());
-  list.erase(op);
-  op->state_ = io_operation::state::finished;
-  ready.push(op);
+  remove(list, op, ready);
   if (list.empty() || op->queue() == io_queue::concurrent || object.closed)
     return nullptr;
   return submit_front(object, op->queue(), ready);
@@ -480,43 +483,59 @@ void io_driver::performed(void* context, io_operation* op) noexcept {
 
 // ---- cancellation
 
-io_operation* io_driver::withdraw(io_object& object, io_operation* op, operation_queue& ready,
-                                  bool unless_begun) noexcept {
+/// Asks for the end of an operation. Whether it has failed at once, and is to be finished;
+/// otherwise it has ended already or will when the kernel or the pool answers. Object locked.
+bool io_driver::withdraws(io_object& object, io_operation* op, bool unless_begun) noexcept {
   const bool asked = op->cancelled_;
   if (unless_begun && (asked || (!op->pooled_ && op->bytes != 0)))
-    return nullptr;
+    return false;
   op->cancelled_ = true;
   op->unless_begun_ = unless_begun;
   switch (op->state_) {
     case io_operation::state::fresh:
-    case io_operation::state::finished: return nullptr;
+    case io_operation::state::finished: return false;
     case io_operation::state::submitted:
       if (asked)
-        return nullptr;
+        return false;
       if (!op->pooled_) {
         op->cancelled_ = backend_->withdraw(op);
-        return nullptr;
+        return false;
       }
       if (!pool_.cancel(op))
-        return nullptr;
+        return false;
       op->pooled_ = false;
       object.pooled.fetch_sub(1, std::memory_order_relaxed);
       break;
     case io_operation::state::queued: break;
   }
   op->fail(ECANCELED);
-  return finish(object, op, ready);
+  return true;
+}
+
+io_operation* io_driver::withdraw(io_object& object, io_operation* op, operation_queue& ready,
+                                  bool unless_begun) noexcept {
+  return withdraws(object, op, unless_begun) ? finish(object, op, ready) : nullptr;
+}
+
+/// Those of a queue that `which` says; the next is begun when all of them are out. Object locked.
+template <class Predicate>
+void io_driver::withdraw_from(io_object& object, io_queue queue, operation_queue& ready,
+                              Predicate which) noexcept {
+  io_operation_list& list = object.list(queue);
+  io_operation* next = nullptr;
+  for (io_operation* op = list.front(); op; op = next) {
+    next = io_operation_list::after(op);
+    if (which(*op) && withdraws(object, op, false))
+      remove(list, op, ready);
+  }
+  if (queue != io_queue::concurrent && !object.closed)
+    perform_front(object, queue, ready);
 }
 
 void io_driver::withdraw_all(io_object& object, operation_queue& ready) noexcept {
-  for (io_operation_list& list : object.lists) {
-    // The last first: then none of them becomes the front and is begun.
-    io_operation* previous = nullptr;
-    for (io_operation* op = list.back(); op; op = previous) {
-      previous = list.before(op);
-      withdraw(object, op, ready);
-    }
-  }
+  for (int queue = 0; queue != io_object::queue_count; ++queue)
+    withdraw_from(object, static_cast<io_queue>(queue), ready,
+                  [](const io_operation&) { return true; });
 }
 
 void io_driver::cancel(io_object& object) noexcept {
@@ -592,15 +611,8 @@ void io_driver::fed(stream_source& source, int result, unsigned flags,
 
 /// Object locked.
 void io_driver::withdraw_consumers(stream_source& source, operation_queue& ready) noexcept {
-  io_object& object = source.object();
-  // The last first: then none of them becomes the front and is begun.
-  const io_operation_list& list = object.list(io_queue::read);
-  io_operation* previous = nullptr;
-  for (io_operation* op = list.back(); op; op = previous) {
-    previous = list.before(op);
-    if (source.supplies(*op))
-      withdraw(object, op, ready);
-  }
+  withdraw_from(source.object(), io_queue::read, ready,
+                [&source](io_operation& op) { return source.supplies(op); });
 }
 
 void io_driver::cancel(stream_source& source) noexcept {

@@ -180,8 +180,13 @@ class io_driver final : public execution_context::service, public driver {
   io_operation* submit_elsewhere(io_object& object, io_operation* op, submitted_to where,
                                  operation_queue& ready) noexcept;
   io_operation* finish(io_object& object, io_operation* op, operation_queue& ready) noexcept;
+  static void remove(io_operation_list& list, io_operation* op, operation_queue& ready) noexcept;
+  bool withdraws(io_object& object, io_operation* op, bool unless_begun) noexcept;
   io_operation* withdraw(io_object& object, io_operation* op, operation_queue& ready,
                          bool unless_begun = false) noexcept;
+  template <class Predicate>
+  void withdraw_from(io_object& object, io_queue queue, operation_queue& ready,
+                     Predicate which) noexcept;
   void withdraw_all(io_object& object, operation_queue& ready) noexcept;
 
   bool supplied(io_object& object, io_operation* consumer) noexcept;

@@ -16,10 +16,6 @@ class io_operation_list {
  public:
   bool empty() const noexcept { return front_ == nullptr; }
   io_operation* front() const noexcept { return front_; }
-  io_operation* back() const noexcept { return front_ ? front_->before_ : nullptr; }
-  io_operation* before(const io_operation* op) const noexcept {
-    return op == front_ ? nullptr : op->before_;
-  }
   static io_operation* after(const io_operation* op) noexcept { return op->after_; }
 
   void push_back(io_operation* op) noexcept {
