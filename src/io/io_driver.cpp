@@ -721,15 +721,15 @@ void io_driver::end_held(operation_queue& ready) noexcept {
 
 // ---- driver
 
-void io_driver::poll(std::int64_t timeout, operation_queue& ready) noexcept {
+bool io_driver::poll(std::int64_t timeout, operation_queue& ready) noexcept {
   if (timeout != 0)
     timeout = std::min(timeout, prepare_wait());
   backend_->poll(timeout, ready);
   timers_.finish_wait();
-  if (!timers_.empty())
-    timers_.collect(ready);
+  const bool more = timers_.collect(ready);
   if (held_.load())
     end_held(ready);
+  return more;
 }
 
 /// How long a sleep that begins may last.

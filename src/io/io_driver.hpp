@@ -136,7 +136,7 @@ class io_driver final : public execution_context::service, public driver {
 
   // ---- driver
 
-  void poll(std::int64_t timeout, operation_queue& ready) noexcept override;
+  bool poll(std::int64_t timeout, operation_queue& ready) noexcept override;
   void wake() noexcept override { backend_->wake(); }
   void arm() noexcept override;
   void disarm() noexcept override;

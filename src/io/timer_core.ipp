@@ -9,8 +9,8 @@
 
 #include <weft/io/timer_core.hpp>
 
-#include "io/timer_heap.hpp"
 #include "io/timer_lock.hpp"
+#include "io/timer_wheel.hpp"
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -18,22 +18,25 @@ namespace WEFT_NAMESPACE::detail {
 template <class Traits>
 class basic_timer_queue {
  public:
-  explicit basic_timer_queue(const timer_clock& clock) noexcept : clock_(&clock) {}
+  explicit basic_timer_queue(const timer_clock& clock) noexcept
+      : clock_(&clock), wheel_(clock.now()) {}
 
   const timer_clock* const clock_;
-  basic_timer_heap<Traits> heap_;
+  timer_wheel wheel_;
   std::unique_ptr<basic_timer_queue> next_;
 };
 
 /// What timers, waits and their service share. One lock guards all of it, and every wait's and
 /// timer's fields. Nothing that may block or call back runs while it is held, but a clock's own
 /// functions; what completes is handed to the scheduler after unlocking.
+///
+/// Each poll takes a batch of what is due at most, so what is queued meanwhile, and what the poller
+/// finds beside it, waits for one batch, however many expire together.
 template <class Traits>
 class basic_timer_core {
   using atomics = typename Traits::atomics;
   using mutex = typename Traits::lock;
   using scheduler = typename Traits::scheduler;
-  using timer_heap = basic_timer_heap<Traits>;
   using timer_queue = basic_timer_queue<Traits>;
   using wait_link = basic_wait_link<atomics>;
   using wait_operation = typename Traits::wait_operation;
@@ -48,44 +51,52 @@ class basic_timer_core {
   std::int64_t prepare_wait() noexcept {
     const std::lock_guard lock(mutex_);
     std::int64_t wait = never;
-    for (const timer_queue* queue = queues_.get(); queue; queue = queue->next_.get())
-      if (const wait_operation* first = queue->heap_.front())
-        wait = std::min(wait, time_left(*queue->clock_, first->expiry_));
+    for (timer_queue* queue = queues_.get(); queue; queue = queue->next_.get())
+      if (const std::int64_t bound = queue->wheel_.bound(); bound != never)
+        wait = std::min(wait, time_left(*queue->clock_, bound));
     sleeps_until_.store(wait <= 0 ? awake : wake_time(wait), std::memory_order_relaxed);
     return wait;
   }
 
   void finish_wait() noexcept { sleeps_until_.store(awake, std::memory_order_relaxed); }
 
-  void collect(operation_queue& ready) noexcept {
+  bool collect(operation_queue& ready) noexcept {
     const std::lock_guard lock(mutex_);
+    unsigned moves = moves_at_once;
+    std::ptrdiff_t count = 0;
     for (timer_queue* queue = queues_.get(); queue; queue = queue->next_.get()) {
-      if (queue->heap_.empty())
+      if (queue->wheel_.bound() == never)
         continue;
       const std::int64_t now = queue->clock_->now();
-      while (!queue->heap_.empty() && queue->heap_.front()->expiry_ <= now) {
-        wait_operation* const op = queue->heap_.front();
-        take_from_heap(op);
+      while (count != Traits::batch) {
+        timer_entry* const e = queue->wheel_.take_due(now, moves);
+        if (!e)
+          break;
+        auto* const op = static_cast<wait_operation*>(e);
         become_due(op);
         ready.push(op);
+        ++count;
       }
     }
+    count_pending(-count);
+    return count == Traits::batch || moves == 0;
   }
 
   std::size_t pending() const noexcept { return pending_.load(std::memory_order_relaxed); }
   bool empty() const noexcept { return pending() == 0; }
 
   void shutdown(operation_queue& out) noexcept {
-    std::unique_lock lock(mutex_);
+    const std::lock_guard lock(mutex_);
     is_shut_down_ = true;
     for (timer_queue* queue = queues_.get(); queue; queue = queue->next_.get()) {
-      while (wait_operation* op = queue->heap_.front()) {
-        take_from_heap(op);
+      while (timer_entry* const e = queue->wheel_.take_any()) {
+        auto* const op = static_cast<wait_operation*>(e);
         unlink(op);
         claim(op);
         out.push(op);
       }
     }
+    pending_.store(0, std::memory_order_relaxed);
   }
 
   // ---- for timers
@@ -145,10 +156,9 @@ class basic_timer_core {
     op->sequence_ = ++sequence_;
     link(op, waits);
 
-    timer_heap& heap = op->queue_->heap_;
-    const bool is_first = heap.empty() || timer_heap::before(op, heap.front());
+    timer_wheel& wheel = op->queue_->wheel_;
     bool wakes = false;
-    if (is_first && sleeps_until_.load(std::memory_order_relaxed) != awake) {
+    if (sleeps_until_.load(std::memory_order_relaxed) != awake && op->expiry_ < wheel.bound()) {
       const timer_clock& clock = *op->queue_->clock_;
       if (op->expiry_ <= clock.now()) {
         become_due(op);
@@ -157,12 +167,11 @@ class basic_timer_core {
         scheduler_complete(*scheduler_, op);
         return true;
       }
-      if (wake_time(time_left(clock, op->expiry_)) < sleeps_until_.load(std::memory_order_relaxed))
-        wakes = sleeps_until_.exchange(awake, std::memory_order_relaxed) != awake;
+      wakes = ends_sleep(time_left(clock, op->expiry_));
     }
     set_state(op, state::pending);
-    heap.push(op);
-    pending_.store(pending_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    wheel.push(op);
+    count_pending(1);
     scheduler_work_started(*scheduler_);
     lock.unlock();
     if (wakes)
@@ -210,7 +219,7 @@ class basic_timer_core {
       case state::claimed: return false;
       case state::pending: break;
     }
-    take_from_heap(op);
+    take_from_wheel(op);
     unlink(op);
     claim(op);
     lock.unlock();
@@ -235,6 +244,7 @@ class basic_timer_core {
 
  private:
   static constexpr std::int64_t awake = (std::numeric_limits<std::int64_t>::min)();
+  static constexpr unsigned moves_at_once = 1024;  // of a wheel's, with the lock held
 
   static std::int64_t time_left(const timer_clock& clock, std::int64_t expiry) noexcept {
     return std::max<std::int64_t>(0, clock.to_wait(expiry));
@@ -283,9 +293,20 @@ class basic_timer_core {
     return static_cast<wait_operation*>(list.next.load(std::memory_order_relaxed));
   }
 
-  void take_from_heap(wait_operation* op) noexcept {
-    op->queue_->heap_.remove(op);
-    pending_.store(pending_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  void take_from_wheel(wait_operation* op) noexcept {
+    op->queue_->wheel_.remove(op);
+    count_pending(-1);
+  }
+
+  void count_pending(std::ptrdiff_t change) noexcept {
+    pending_.store(pending_.load(std::memory_order_relaxed) + static_cast<std::size_t>(change),
+                   std::memory_order_relaxed);
+  }
+
+  /// Whether the poller has to be woken for something in that time.
+  bool ends_sleep(std::int64_t wait) noexcept {
+    return wake_time(wait) < sleeps_until_.load(std::memory_order_relaxed) &&
+           sleeps_until_.exchange(awake, std::memory_order_relaxed) != awake;
   }
 
   /// Cancels a pending or due wait. Returns it if it is to be queued.
@@ -295,7 +316,7 @@ class basic_timer_core {
       set_state(op, state::recalled);
       return nullptr;
     }
-    take_from_heap(op);
+    take_from_wheel(op);
     set_state(op, state::cancelled);
     return op;
   }

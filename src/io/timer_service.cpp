@@ -22,9 +22,8 @@ void timer_service::finish_wait() noexcept {
   core_->finish_wait();
 }
 
-void timer_service::collect(operation_queue& ready) noexcept {
-  if (!core_->empty())
-    core_->collect(ready);
+bool timer_service::collect(operation_queue& ready) noexcept {
+  return !core_->empty() && core_->collect(ready);
 }
 
 std::size_t timer_service::pending() const noexcept {

@@ -32,10 +32,11 @@ class timer_service {
   /// Notes that the poller is awake. O(1), no lock.
   void finish_wait() noexcept;
 
-  /// Moves the waits that are due to the end of `ready`, in the order of their expiry. They have
-  /// been counted as work since they were started. O(log n) amortised for each, n the waits of its
-  /// clock.
-  void collect(operation_queue& ready) noexcept;
+  /// Moves waits that are due to the end of `ready`, in the order of their expiry; no more than a
+  /// batch. They have been counted as work since they were started. Returns whether more may be due
+  /// by now. O(1) amortised for each; O(log n) amortised, n their number,
+  /// for those whose expiry had passed when they were started.
+  bool collect(operation_queue& ready) noexcept;
 
   /// How many waits are pending, and whether none is. Hints where other threads arm waits. O(1), no
   /// lock.

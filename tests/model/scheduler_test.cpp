@@ -170,7 +170,7 @@ class events final : public driver {
  public:
   events() { made_.set(1); }
 
-  void poll(std::int64_t timeout, operation_queue& ready) noexcept override {
+  bool poll(std::int64_t timeout, operation_queue& ready) noexcept override {
     std::unique_lock lock(mutex_);
     require(!polled_, "two poll at once");
     polled_ = true;
@@ -182,6 +182,7 @@ class events final : public driver {
     woken_ = false;
     polled_ = false;
     ready.splice(happened_);
+    return false;
   }
   void wake() noexcept override {
     const std::lock_guard lock(mutex_);

@@ -30,6 +30,7 @@ struct traits {
   using lock = counted_mutex;
   using scheduler = executor;
   using wait_operation = wait;
+  static constexpr unsigned batch = 1;
 };
 using core = weft::detail::basic_timer_core<traits>;
 using link = weft::detail::basic_wait_link<traits::atomics>;

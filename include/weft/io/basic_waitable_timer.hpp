@@ -47,8 +47,10 @@ class timer_access {
 /// waits: that is noticed within a minute, at once when something else wakes the context.
 ///
 /// Cost: a wait is kept in the operation itself; arming it allocates nothing else and makes no
-/// system call, unless another thread sleeps past its expiry. Arming is O(1), completing and
-/// cancelling O(log n) amortised, n the pending waits of the context on the same clock. Times
+/// system call, unless another thread sleeps past its expiry. Arming and cancelling are O(1), and
+/// so is completing, amortised; for waits whose expiry has passed before they are started,
+/// completing and cancelling are O(log n) amortised, n their number. However many waits expire
+/// together, what is queued meanwhile, and input and output, get their turn between them. Times
 /// are kept in nanoseconds, and saturate.
 ///
 /// Thread safety: `cancel` and `cancel_one` may be called from any thread while the timer lives. Of

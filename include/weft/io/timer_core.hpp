@@ -25,12 +25,13 @@ struct timer_traits {
   using lock = timer_lock;
   using scheduler = detail::scheduler;
   using wait_operation = detail::wait_operation;
+
+  /// How many waits that are due a poll takes at most.
+  static constexpr unsigned batch = 64;
 };
 
 template <class Traits>
 class basic_timer_core;
-template <class Traits>
-class basic_timer_heap;
 template <class Traits>
 class basic_timer_queue;
 using timer_core = basic_timer_core<timer_traits>;
@@ -57,8 +58,23 @@ struct basic_wait_link {
 
 using wait_link = basic_wait_link<std_atomics>;
 
+/// A link of a list of waits in the order of expiry.
+struct timer_link {
+  timer_link* previous_;
+  timer_link* following_;
+};
+
+/// A wait in the order of expiry. `sequence_` is set, and the links mean something, from its start.
+struct timer_entry : timer_link {
+  explicit timer_entry(std::int64_t expiry) noexcept : expiry_(expiry) {}
+
+  timer_entry* child_;
+  std::uint64_t sequence_;  // waits that expire together complete in the order of their start
+  const std::int64_t expiry_;
+};
+
 /// What the timers keep of a wait. States, changed under the timers' lock:
-///   fresh -> pending          in the heap of its clock and in the list of its timer
+///   fresh -> pending          in the order of its clock and in the list of its timer
 ///   fresh -> cancelled        before it was started: it is queued when it is
 ///   pending -> due            expired and queued; in the list of its timer, so that it can be
 ///                             cancelled
@@ -68,22 +84,16 @@ using wait_link = basic_wait_link<std_atomics>;
 ///   fresh, cancelled -> claimed  without the lock: the thread that does it got the wait from who
 ///                             brought it into that state, and nothing but the claim can follow
 /// Waits that are due, recalled or cancelled are the scheduler's, or an executor's; pending ones
-/// the heap's. One that is due or recalled keeps the timer_core; a pending one has a timer that
+/// the timers'. One that is due or recalled keeps the timer_core; a pending one has a timer that
 /// does; others need it no more.
 template <class Traits>
-struct basic_wait_node : basic_wait_link<typename Traits::atomics> {
+struct basic_wait_node : basic_wait_link<typename Traits::atomics>, timer_entry {
   enum class state : std::uint8_t { fresh, pending, due, recalled, cancelled, claimed };
-  using wait_operation = typename Traits::wait_operation;
 
   basic_wait_node(basic_timer_queue<Traits>* queue, std::int64_t expiry) noexcept
-      : queue_(queue), expiry_(expiry) {}
+      : timer_entry(expiry), queue_(queue) {}
 
   basic_timer_queue<Traits>* const queue_;
-  const std::int64_t expiry_;
-  std::uint64_t sequence_ = 0;  // waits that expire together complete in the order of their start
-  wait_operation* heap_prev_ = nullptr;  // the sibling before, or of the first child the parent
-  wait_operation* heap_next_ = nullptr;
-  wait_operation* heap_child_ = nullptr;
   typename Traits::atomics::template atomic<state> state_{state::fresh};
   // Set with `claimed`. Who ends the wait reads it without the lock: a cancel may change the state
   // of a wait that is not claimed meanwhile, never this.
@@ -123,7 +133,6 @@ class WEFT_API wait_operation : public operation, protected basic_wait_node<time
 
  private:
   friend class basic_timer_core<timer_traits>;
-  friend class basic_timer_heap<timer_traits>;
   friend class timer_state;
 
   bool claim() noexcept;
@@ -136,9 +145,9 @@ class WEFT_API wait_operation : public operation, protected basic_wait_node<time
 /// The part of a timer that depends neither on its clock's types nor on its executor.
 ///
 /// Thread safety: `cancel`, `cancel_one` may be called from any thread while the object lives. The
-/// others are for one thread at a time. All are O(1) but the heap's O(log n) (amortised, n the
-/// waits of one clock) for each wait that is cancelled or expires. None but the constructors
-/// allocates.
+/// others are for one thread at a time. All are O(1), amortised, for each wait that is started,
+/// cancelled or expires; O(log n), n their number, for those that had expired when they were
+/// started. None but the constructors allocates.
 class WEFT_API timer_state {
  public:
   timer_state(timer_service& service, const timer_clock& clock);

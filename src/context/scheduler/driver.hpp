@@ -15,8 +15,9 @@ class driver {
 
   /// Moves what has finished to `ready`, in order; each was counted as work when it was started.
   /// Sleeps until there is something, until `wake` or until `timeout` nanoseconds have passed;
-  /// with 0 it does not sleep. May return early with nothing.
-  virtual void poll(std::int64_t timeout, operation_queue& ready) noexcept = 0;
+  /// with 0 it does not sleep. May return early with nothing. Returns whether there may be more
+  /// already, which would have taken too long.
+  virtual bool poll(std::int64_t timeout, operation_queue& ready) noexcept = 0;
 
   /// Ends the current or else the next sleep in `poll`.
   virtual void wake() noexcept = 0;

@@ -208,7 +208,7 @@ class scheduler final : public execution_context::service {
   bool idle(worker& w, wait mode, clock::time_point deadline) noexcept;
   bool spin(worker& w, clock::time_point deadline) noexcept;  // takes mutex_
   bool look_for_share(const worker& w) const noexcept;
-  void poll(worker& w, wait mode, clock::time_point deadline, lock& l) noexcept;
+  bool poll(worker& w, wait mode, clock::time_point deadline, lock& l) noexcept;
   void receive(worker& w, operation_queue& ready) noexcept;
   void park(worker& w, clock::time_point deadline, lock& l) noexcept;
   void end_search(worker& w, bool found) noexcept;

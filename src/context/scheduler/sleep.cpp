@@ -67,26 +67,29 @@ bool scheduler::idle(worker& w, wait mode, clock::time_point deadline) noexcept 
   --awake_;
   if (!is_single(w) && mode == wait::yes)
     look_for_stalled();
-  if (nobody_polls())
-    poll(w, mode, deadline, l);
-  else if (mode == wait::yes)
+  bool more = false;
+  if (nobody_polls()) {
+    more = poll(w, mode, deadline, l);
+  } else if (mode == wait::yes) {
     park(w, deadline, l);
+  }
   woke();
   w.settled_ = false;
   if (is_single(w))
     w.local_.prepend(backlog_);
   outstanding_.fetch_add(credit, std::memory_order_relaxed);
-  return mode == wait::yes || !w.local_.empty() || !nothing_queued();
+  return mode == wait::yes || more || !w.local_.empty() || !nothing_queued();
 }
 
 /// As the poller. Asleep, it is counted in idle_ until somebody wakes it or it wakes by itself.
-void scheduler::poll(worker& w, wait mode, clock::time_point deadline, lock& l) noexcept {
+/// Returns whether the driver may have more at once.
+bool scheduler::poll(worker& w, wait mode, clock::time_point deadline, lock& l) noexcept {
   std::int64_t timeout = 0;
   if (mode == wait::yes) {
     idle_.fetch_add(1, std::memory_order_seq_cst);
     if (!nothing_queued() || stopped()) {
       idle_.fetch_sub(1, std::memory_order_relaxed);
-      return;
+      return false;
     }
     timeout = driver::forever;
     const auto sleep_at_most = [&timeout](clock::duration d) {
@@ -107,7 +110,7 @@ void scheduler::poll(worker& w, wait mode, clock::time_point deadline, lock& l) 
   operation_queue ready;
   driver* const source = driver_.load(std::memory_order_relaxed);
   l.unlock();
-  source->poll(timeout, ready);
+  const bool more = source->poll(timeout, ready);
   l.lock();
   poller_ = nullptr;
   if (mode == wait::yes && poller_asleep_) {
@@ -117,6 +120,7 @@ void scheduler::poll(worker& w, wait mode, clock::time_point deadline, lock& l) 
   if (watcher_ == &w)
     end_watch();
   receive(w, ready);
+  return more;
 }
 
 /// Takes what a poll has brought. It was counted as work, and is in a queue instead.

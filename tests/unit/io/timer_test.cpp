@@ -14,9 +14,13 @@
 #include <vector>
 
 #include <weft/context/io_context.hpp>
+#include <weft/context/post.hpp>
+#include <weft/io/connect_pipe.hpp>
 #include <weft/io/high_resolution_timer.hpp>
+#include <weft/io/readable_pipe.hpp>
 #include <weft/io/steady_timer.hpp>
 #include <weft/io/system_timer.hpp>
+#include <weft/io/writable_pipe.hpp>
 
 #include "support/backend.hpp"
 #include "support/manual_clock.hpp"
@@ -505,7 +509,108 @@ TEST_P(timer_test, a_hundred_thousand_waits_complete_in_order) {
   EXPECT_EQ(completed, count);
 }
 
+/// Many timers that are due together, at a time so far off that they must be put in order then.
+class timer_crowd_test : public timer_test {
+ protected:
+  template <class Handler>
+  void make_due(int count, Handler handler) {
+    timers.reserve(static_cast<std::size_t>(count));
+    for (int i = 0; i != count; ++i) {
+      timers.emplace_back(context, 1h + std::chrono::nanoseconds(i));
+      timers.back().async_wait(handler);
+    }
+    manual_clock::advance(2h);
+  }
+
+  std::vector<manual_timer> timers;
+};
+
+TEST_P(timer_crowd_test, what_the_first_of_many_that_expire_together_posts_goes_before_most) {
+  constexpr int count = 100'000;
+  int completed = 0, completed_before_post = 0;
+  make_due(count, [&](weft::error_code) {
+    if (++completed == 1)
+      weft::post(context, [&] { completed_before_post = completed; });
+  });
+  context.run();
+  EXPECT_EQ(completed, count);
+  EXPECT_LE(completed_before_post, 2 * 64);
+}
+
+TEST_P(timer_crowd_test, input_is_read_while_many_expire_together) {
+  constexpr int count = 100'000;
+  weft::readable_pipe in(context);
+  weft::writable_pipe out(context);
+  weft::connect_pipe(in, out);
+  char read = 0;
+  int completed = 0, completed_before_read = 0;
+  in.async_read_some(weft::buffer(&read, 1), [&](weft::error_code ec, std::size_t) {
+    EXPECT_FALSE(ec);
+    completed_before_read = completed;
+  });
+  context.poll();
+  context.restart();
+  make_due(count, [&](weft::error_code) {
+    if (++completed == 1)
+      out.write_some(weft::buffer("x", 1));
+  });
+  context.run();
+  EXPECT_EQ(completed, count);
+  EXPECT_LT(completed_before_read, count / 2);
+}
+
+TEST_P(timer_crowd_test, poll_runs_all_that_are_due_and_counts_them) {
+  constexpr int count = 10'000;
+  int completed = 0;
+  make_due(count, [&](weft::error_code) { ++completed; });
+  EXPECT_EQ(context.poll_one(), 1u);
+  EXPECT_EQ(completed, 1);
+  EXPECT_EQ(context.poll(), count - 1u);
+  EXPECT_EQ(completed, count);
+}
+
+TEST_P(timer_crowd_test, cancel_reaches_those_whose_turn_has_not_come) {
+  constexpr int count = 1'000;
+  int succeeded = 0, cancelled = 0;
+  make_due(count, [&](weft::error_code ec) {
+    ++(ec ? cancelled : succeeded);
+    if (succeeded == 1 && cancelled == 0)
+      for (manual_timer& timer : timers)
+        timer.cancel();
+  });
+  context.run();
+  EXPECT_EQ(succeeded, 1);
+  EXPECT_EQ(cancelled, count - 1);
+}
+
+TEST_P(timer_crowd_test, one_that_ends_with_many_due_destroys_their_handlers) {
+  auto handlers = std::make_shared<int>();
+  make_due(1'000, [handlers](weft::error_code) {});
+  EXPECT_EQ(context.poll_one(), 1u);
+  context.stop();
+  EXPECT_EQ(handlers.use_count(), 1'000);
+}
+
+TEST_P(timer_crowd_test, an_exception_of_the_last_of_a_batch_loses_none) {
+  int completed = 0, thrown = 0;
+  make_due(1'000, [&](weft::error_code) {
+    if (++completed % 16 == 0)
+      throw std::runtime_error("thrown by a handler");
+  });
+  for (bool done = false; !done;) {
+    try {
+      context.run();
+      done = true;
+    } catch (const std::runtime_error&) {
+      ++thrown;
+    }
+  }
+  EXPECT_EQ(completed, 1'000);
+  EXPECT_EQ(thrown, 1'000 / 16);
+}
+
 WEFT_INSTANTIATE_BACKENDS(timer_test);
+WEFT_INSTANTIATE_BACKENDS(timer_crowd_test);
 
 // ---- what happens at the end of a context
 
