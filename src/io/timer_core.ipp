@@ -139,58 +139,28 @@ class basic_timer_core {
 
   bool start(wait_link& waits, wait_operation* op) noexcept {
     std::unique_lock lock(mutex_);
-    const state now = state_of(op);
-    if (now == state::claimed)
-      return false;
-    if (is_shut_down_) {
-      lock.unlock();
-      op->destroy();
-      return true;
-    }
-    if (now == state::cancelled) {
-      lock.unlock();
-      scheduler_work_started(*scheduler_);
-      scheduler_complete(*scheduler_, op);
-      return true;
-    }
+    if (state_of(op) != state::fresh || is_shut_down_) [[unlikely]]
+      return lock.release(), start_late(op);
     op->sequence_ = ++sequence_;
     link(op, waits);
-
-    timer_wheel& wheel = op->queue_->wheel_;
-    bool wakes = false;
-    if (sleeps_until_.load(std::memory_order_relaxed) != awake && op->expiry_ < wheel.bound()) {
-      const timer_clock& clock = *op->queue_->clock_;
-      if (op->expiry_ <= clock.now()) {
-        become_due(op);
-        lock.unlock();
-        scheduler_work_started(*scheduler_);
-        scheduler_complete(*scheduler_, op);
-        return true;
-      }
-      wakes = ends_sleep(time_left(clock, op->expiry_));
-    }
-    set_state(op, state::pending);
-    wheel.push(op);
-    count_pending(1);
-    scheduler_work_started(*scheduler_);
-    lock.unlock();
-    if (wakes)
-      wake_(wake_arg_);
+    if (sleeps_until_.load(std::memory_order_relaxed) != awake) [[unlikely]]
+      return lock.release(), start_beside_sleeper(op), true;
+    become_pending(op);
     return true;
   }
 
-  std::size_t cancel(wait_link& waits, std::size_t limit) noexcept {
-    operation_queue completed;
-    std::size_t count = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      for (; count != limit && !waits.is_empty(); ++count)
-        if (wait_operation* const op = cancel_locked(first_of(waits)))
-          completed.push(op);
-    }
-    if (!completed.empty())
-      scheduler_complete(*scheduler_, completed);
-    return count;
+  /// Cancels the first wait of a timer, or all.
+  std::size_t cancel(wait_link& waits, bool all) noexcept {
+    std::unique_lock lock(mutex_);
+    if (waits.is_empty())
+      return 0;
+    wait_operation* const first = cancel_locked(first_of(waits));
+    if (all && !waits.is_empty()) [[unlikely]]
+      return lock.release(), 1 + cancel_more(waits, first);
+    lock.unlock();
+    if (first)
+      scheduler_complete(*scheduler_, first);
+    return 1;
   }
 
   // ---- for waits
@@ -229,9 +199,11 @@ class basic_timer_core {
 
   /// Takes a wait out of everyone's reach. Returns whether it was cancelled before.
   bool settle(wait_operation* op) noexcept {
+    if (op->claim_cancelled())
+      return true;
     if (const state now = state_of(op); now != state::due && now != state::recalled) {
       claim(op);
-      return now == state::cancelled;
+      return false;
     }
     std::unique_lock lock(mutex_);
     const bool is_cancelled = state_of(op) == state::recalled;
@@ -269,10 +241,7 @@ class basic_timer_core {
     ++references_;
   }
 
-  static void claim(wait_operation* op) noexcept {
-    set_state(op, state::claimed);
-    op->is_claimed_ = true;
-  }
+  static void claim(wait_operation* op) noexcept { op->become_claimed(); }
 
   static void link(wait_operation* op, wait_link& list) noexcept {
     wait_link* const node = op;
@@ -290,7 +259,70 @@ class basic_timer_core {
   }
 
   static wait_operation* first_of(wait_link& list) noexcept {
-    return static_cast<wait_operation*>(list.next.load(std::memory_order_relaxed));
+    return &static_cast<wait_operation&>(*list.next.load(std::memory_order_relaxed));
+  }
+
+  // ---- the rarer ways of start and cancel; the lock is held, and left
+
+  /// Starts a wait that was claimed or cancelled before, or after the end of the service.
+  [[gnu::noinline]] bool start_late(wait_operation* op) noexcept {
+    std::unique_lock lock(mutex_, std::adopt_lock);
+    const state now = state_of(op);
+    if (now == state::claimed)
+      return false;
+    const bool ends = is_shut_down_;
+    lock.unlock();
+    if (ends) {
+      op->destroy();
+    } else {
+      scheduler_work_started(*scheduler_);
+      scheduler_complete(*scheduler_, op);
+    }
+    return true;
+  }
+
+  /// Wakes the poller if it would sleep too long, and goes without it for what is due already.
+  [[gnu::noinline]] void start_beside_sleeper(wait_operation* op) noexcept {
+    std::unique_lock lock(mutex_, std::adopt_lock);
+    bool wakes = false;
+    if (op->expiry_ < op->queue_->wheel_.bound()) {
+      const timer_clock& clock = *op->queue_->clock_;
+      if (op->expiry_ <= clock.now()) {
+        become_due(op);
+        lock.unlock();
+        scheduler_work_started(*scheduler_);
+        scheduler_complete(*scheduler_, op);
+        return;
+      }
+      wakes = ends_sleep(time_left(clock, op->expiry_));
+    }
+    become_pending(op);
+    lock.unlock();
+    if (wakes)
+      wake_(wake_arg_);
+  }
+
+  /// Cancels the waits of a timer that follow `first`, and queues all. Returns their number.
+  [[gnu::noinline]] std::size_t cancel_more(wait_link& waits, wait_operation* first) noexcept {
+    std::unique_lock lock(mutex_, std::adopt_lock);
+    operation_queue completed;
+    if (first)
+      completed.push(first);
+    std::size_t count = 0;
+    for (; !waits.is_empty(); ++count)
+      if (wait_operation* const op = cancel_locked(first_of(waits)))
+        completed.push(op);
+    lock.unlock();
+    if (!completed.empty())
+      scheduler_complete(*scheduler_, completed);
+    return count;
+  }
+
+  void become_pending(wait_operation* op) noexcept {
+    set_state(op, state::pending);
+    op->queue_->wheel_.push(op);
+    count_pending(1);
+    scheduler_work_started(*scheduler_);
   }
 
   void take_from_wheel(wait_operation* op) noexcept {

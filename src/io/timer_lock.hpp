@@ -58,7 +58,7 @@ class basic_timer_lock {
  private:
   static constexpr std::uint64_t nobody = 0;
 
-  void lock_mutex(std::uint64_t self) noexcept {
+  [[gnu::noinline]] void lock_mutex(std::uint64_t self) noexcept {
     mutex_.lock();
     if (owner_.load(std::memory_order_relaxed) != nobody) {
       owner_.store(nobody, std::memory_order_relaxed);

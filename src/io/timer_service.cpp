@@ -40,12 +40,8 @@ void timer_service::shutdown(operation_queue& out) noexcept {
 
 // ---- wait_operation
 
-bool wait_operation::claim() noexcept {
-  return !core_->settle(this);
-}
-
-void wait_operation::abandon() noexcept {
-  core_->settle(this);
+bool wait_operation::settle() noexcept {
+  return core_->settle(this);
 }
 
 bool wait_operation::start(wait_link& waits) noexcept {
@@ -108,8 +104,8 @@ void timer_state::wait() const noexcept {
     sleep_for(queue_->clock_->to_wait(expiry_));
 }
 
-std::size_t timer_state::cancel_waits(std::size_t limit) noexcept {
-  return core_->cancel(waits_, limit);
+std::size_t timer_state::cancel_waits(bool all) noexcept {
+  return core_->cancel(waits_, all);
 }
 
 }  // namespace WEFT_NAMESPACE::detail

@@ -146,9 +146,7 @@ struct fixture {
 
   wait* make(std::int64_t expiry) { return &waits.emplace_back(*timers, executor_, queue, expiry); }
 
-  std::size_t cancel() {
-    return list->is_empty() ? 0 : timers->cancel(*list, static_cast<std::size_t>(-1));
-  }
+  std::size_t cancel() { return list->is_empty() ? 0 : timers->cancel(*list, true); }
 
   void end_timer() {
     cancel();
@@ -238,7 +236,7 @@ void two_cancels() {
   });
   thread two([&] {
     f.collect();
-    second = f.timers->cancel(*f.list, 1);
+    second = f.timers->cancel(*f.list, false);
   });
   f.executor_.run_one();
   one.join();

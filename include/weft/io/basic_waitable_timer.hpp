@@ -50,8 +50,10 @@ class timer_access {
 /// system call, unless another thread sleeps past its expiry. Arming and cancelling are O(1), and
 /// so is completing, amortised; for waits whose expiry has passed before they are started,
 /// completing and cancelling are O(log n) amortised, n their number. However many waits expire
-/// together, what is queued meanwhile, and input and output, get their turn between them. Times
-/// are kept in nanoseconds, and saturate.
+/// together, what is queued meanwhile, and input and output, get their turn between them. A pending
+/// wait takes 104 bytes, and what its handler and executor do (152 in all for a handler of 8 bytes
+/// and any_io_executor), a steady_timer 88; the waits of each clock share 17 KiB. Times are kept in
+/// nanoseconds, and saturate.
 ///
 /// Thread safety: `cancel` and `cancel_one` may be called from any thread while the timer lives. Of
 /// the others one at a time. Distinct timers are independent.

@@ -93,6 +93,18 @@ struct basic_wait_node : basic_wait_link<typename Traits::atomics>, timer_entry 
   basic_wait_node(basic_timer_queue<Traits>* queue, std::int64_t expiry) noexcept
       : timer_entry(expiry), queue_(queue) {}
 
+  void become_claimed() noexcept {
+    state_.store(state::claimed, std::memory_order_relaxed);
+    is_claimed_ = true;
+  }
+  /// Claims the wait if it is cancelled.
+  bool claim_cancelled() noexcept {
+    if (state_.load(std::memory_order_relaxed) != state::cancelled)
+      return false;
+    become_claimed();
+    return true;
+  }
+
   basic_timer_queue<Traits>* const queue_;
   typename Traits::atomics::template atomic<state> state_{state::fresh};
   // Set with `claimed`. Who ends the wait reads it without the lock: a cancel may change the state
@@ -109,7 +121,9 @@ class WEFT_API wait_operation : public operation, protected basic_wait_node<time
   /// Claims the wait, as the last step before its handler is called: success, unless a cancel came
   /// before.
   std::tuple<error_code> take_results() noexcept {
-    return {claim() ? error_code() : error_code(error::operation_aborted)};
+    if (claim_cancelled() || settle())
+      return {error_code(error::operation_aborted)};
+    return {error_code()};
   }
 
   /// Cancels this wait alone. It must not have been claimed. Any thread; O(log n) amortised.
@@ -128,15 +142,14 @@ class WEFT_API wait_operation : public operation, protected basic_wait_node<time
   wait_operation(function f, const timer_state& timer) noexcept;
   ~wait_operation() {
     if (!is_claimed_)
-      abandon();
+      settle();
   }
 
  private:
   friend class basic_timer_core<timer_traits>;
   friend class timer_state;
 
-  bool claim() noexcept;
-  void abandon() noexcept;
+  bool settle() noexcept;
 
   scheduler* const scheduler_;
   timer_core* const core_;
@@ -173,8 +186,8 @@ class WEFT_API timer_state {
   }
 
   /// Cancels all waits that are not claimed, or the one that started first. Returns their number.
-  std::size_t cancel() noexcept { return waits_.is_empty() ? 0 : cancel_waits(never_stop); }
-  std::size_t cancel_one() noexcept { return waits_.is_empty() ? 0 : cancel_waits(1); }
+  std::size_t cancel() noexcept { return waits_.is_empty() ? 0 : cancel_waits(true); }
+  std::size_t cancel_one() noexcept { return waits_.is_empty() ? 0 : cancel_waits(false); }
 
   /// Starts a wait that was made for the timer as it is. It completes exactly once, never inside
   /// this call.
@@ -192,9 +205,7 @@ class WEFT_API timer_state {
  private:
   friend class wait_operation;
 
-  static constexpr std::size_t never_stop = static_cast<std::size_t>(-1);
-
-  std::size_t cancel_waits(std::size_t limit) noexcept;
+  std::size_t cancel_waits(bool all) noexcept;
 
   timer_core* core_;
   scheduler* scheduler_;
