@@ -99,6 +99,9 @@ class io_driver final : public execution_context::service, public driver {
   }
   void unregister_buffers(const void* scope) noexcept { backend_->unregister_buffers(scope); }
 
+  /// Descriptors that the kernel knows by more than their number.
+  registered_descriptors descriptors() const noexcept { return backend_->descriptors(); }
+
   /// Calls `f(operation)` for each that is pending, with its object locked: it must be short. Those
   /// of all objects are not seen at one instant. O(objects and operations). Throws std::bad_alloc.
   template <class F>

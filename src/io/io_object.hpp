@@ -84,6 +84,10 @@ class io_object {
   bool level = false;          // level-triggered for reading: no attempt is made without an event
   bool hangup = false;         // the peer has finished: reading never blocks again
 
+  // The io_uring backend's notes.
+  int registered = -1;            // the descriptor's entry in the ring's table, or -1
+  unsigned until_registered = 0;  // so many more requests, and it gets one; 0: it will not
+
   // Links of the driver's lists.
   io_object* next_spare = nullptr;  // guarded by the driver's mutex_
   io_object* next_held = nullptr;   // guarded by the driver's held_mutex_

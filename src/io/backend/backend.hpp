@@ -24,6 +24,12 @@ enum class submitted_to : std::uint8_t {
   failed    ///< It failed; the result is stored.
 };
 
+/// What a backend has done about registered descriptors.
+struct registered_descriptors {
+  unsigned count = 0;          ///< There are so many.
+  std::uint64_t requests = 0;  ///< So many requests have named one.
+};
+
 /// How a driver talks to the kernel: one class per mechanism. The driver keeps the queues, states
 /// and promises; a backend only carries.
 class backend {
@@ -70,6 +76,8 @@ class backend {
   virtual void unregister_buffers(const void*) noexcept {}
   /// Whether an operation on the buffer is best submitted to the kernel, which knows it.
   virtual bool knows(const registered_transfer&) const noexcept { return false; }
+
+  virtual registered_descriptors descriptors() const noexcept { return {}; }
 
   /// As driver::poll and driver::wake.
   virtual void poll(std::int64_t timeout, operation_queue& ready) noexcept = 0;

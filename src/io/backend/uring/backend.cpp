@@ -10,10 +10,14 @@
 #include <cerrno>
 #include <mutex>
 #include <optional>
+#include <utility>
+
+#include <weft/execution/config.hpp>
 
 #include "io/backend/native_descriptor.hpp"
 #include "io/backend/uring/buffer_ring.hpp"
 #include "io/backend/uring/fixed_buffers.hpp"
+#include "io/backend/uring/fixed_files.hpp"
 #include "io/backend/uring/ring.hpp"
 #include "io/io_driver.hpp"
 
@@ -45,8 +49,17 @@ class uring_backend final : public backend {
   /// So many completions in one poll, and what is submitted next is worth collecting.
   static constexpr unsigned batch = 16;
 
+  /// A descriptor's request of this number is the first that names it by an entry in the ring's
+  /// table: to make and to empty one costs what some seventy requests gain.
+  static constexpr unsigned registered_after = 64;
+
   uring_backend(io_driver& driver, bool single_thread)
       : driver_(driver), single_thread_(single_thread) {
+    // Only its own thread may change the table of a ring of one issuer, but an object may be closed
+    // on any.
+    if (!single_thread && fixed_files::usable())
+      registered_after_ =
+          config(driver.context()).get("backend", "registered_after", registered_after);
     restart();
   }
 
@@ -55,6 +68,8 @@ class uring_backend final : public backend {
   void attach(io_object& object) noexcept override {
     std::fill(std::begin(object.ready), std::end(object.ready), false);
     object.is_ready(io_queue::write) = true;
+    object.registered = fixed_files::none;
+    object.until_registered = registered_after_;
   }
 
   submitted_to submit(io_object& object, io_operation* op) noexcept override {
@@ -80,6 +95,8 @@ class uring_backend final : public backend {
       sqe->fd = op->fd;
       sqe->poll32_events = events_of(op->queue());
     }
+    if (object.registered != fixed_files::none || object.until_registered != 0)
+      name_entry(object, *op, *sqe);
     sqe->user_data = reinterpret_cast<std::uint64_t>(op);
     note_submission();
     flush_unless_alone();
@@ -118,7 +135,15 @@ class uring_backend final : public backend {
     }
   }
 
-  void detach(io_object&) noexcept override {}
+  void detach(io_object& object) noexcept override {
+    const int entry = std::exchange(object.registered, fixed_files::none);
+    if (entry != fixed_files::none)
+      fixed_files_.remove(*ring_, entry);
+  }
+
+  registered_descriptors descriptors() const noexcept override {
+    return {fixed_files_.size(), named_entries_.load(std::memory_order_relaxed)};
+  }
 
   bool takes_ahead() const noexcept override { return true; }
 
@@ -178,6 +203,7 @@ class uring_backend final : public backend {
     notified_ = {};
     deferred_ = false;
     fixed_buffers_.forget();
+    fixed_files_.forget();
     wake_ = native_descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd");
     if (single_thread_) {
       try {
@@ -247,6 +273,24 @@ class uring_backend final : public backend {
       sqe = ring_->next_entry();
     }
     return sqe;
+  }
+
+  /// Has the request name the descriptor's entry, which is made when it is time for it.
+  void name_entry(io_object& object, const io_operation& op, io_uring_sqe& sqe) noexcept {
+    // A pause names no descriptor; and statx(2) is refused an entry.
+    if (sqe.fd != op.fd || sqe.opcode == IORING_OP_STATX)
+      return;
+    if (object.until_registered != 0) {
+      if (--object.until_registered != 0)
+        return;
+      object.registered = fixed_files_.add(*ring_, op.fd);
+      if (object.registered == fixed_files::none)
+        return;
+    }
+    sqe.fd = object.registered;
+    sqe.flags |= IOSQE_FIXED_FILE;
+    named_entries_.store(named_entries_.load(std::memory_order_relaxed) + 1,
+                         std::memory_order_relaxed);
   }
 
   // The kernel orders a submission before the reaping of its answer; this says so to what does not
@@ -321,11 +365,14 @@ class uring_backend final : public backend {
   word_mutex submit_mutex_;
   word_mutex reap_mutex_;
   std::atomic<unsigned> submissions_{0};
-  std::atomic<unsigned> reaped_{0};  // by the last reaping; written under reap_mutex_
+  std::atomic<std::uint64_t> named_entries_{0};  // requests; written under submit_mutex_
+  std::atomic<unsigned> reaped_{0};              // by the last reaping; written under reap_mutex_
   native_descriptor wake_;
   native_descriptor notified_;  // counts completions if deferred_, once native_handle was asked for
   std::optional<ring> ring_;
   fixed_buffers fixed_buffers_;
+  fixed_files fixed_files_;
+  unsigned registered_after_ = 0;  // 0: no descriptor is registered
 };
 
 std::unique_ptr<backend> make_uring_backend(io_driver& driver, const scheduler_options& options) {

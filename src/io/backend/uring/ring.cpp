@@ -67,6 +67,19 @@ unsigned ring::replace_fixed(unsigned first, const iovec* entries, unsigned coun
   return replaced < 0 ? 0 : static_cast<unsigned>(replaced);
 }
 
+bool ring::make_file_table(unsigned entries) noexcept {
+  // Not by liburing, which would raise RLIMIT_NOFILE.
+  io_uring_rsrc_register table{};
+  table.nr = entries;
+  table.flags = IORING_RSRC_REGISTER_SPARSE;
+  return io_uring_register(static_cast<unsigned>(ring_.ring_fd), IORING_REGISTER_FILES2, &table,
+                           sizeof table) == 0;
+}
+
+bool ring::replace_file(unsigned entry, int fd) noexcept {
+  return io_uring_register_files_update(&ring_, entry, &fd, 1) == 1;
+}
+
 void ring::enable() noexcept {
   io_uring_register(static_cast<unsigned>(ring_.ring_fd), IORING_REGISTER_ENABLE_RINGS, nullptr, 0);
 }

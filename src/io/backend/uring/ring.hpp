@@ -77,6 +77,11 @@ class ring {
   /// replaced. Threads as before.
   unsigned replace_fixed(unsigned first, const iovec* entries, unsigned count) noexcept;
 
+  /// The same for registered descriptors, of which one entry is replaced at a time; -1 empties it.
+  /// The first fails, too, if there are more entries than RLIMIT_NOFILE allows descriptors.
+  bool make_file_table(unsigned entries) noexcept;
+  bool replace_file(unsigned entry, int fd) noexcept;
+
   /// Lets the calling thread be the only one that submits (rings made with R_DISABLED).
   void enable() noexcept;
 
