@@ -36,6 +36,8 @@ class WEFT_API config_service : public execution_context::service {
 /// io_context_options and before WEFT_BACKEND) and `scheduler.membarrier`: a bool, by default true.
 /// It is to be false where a policy installed later will refuse membarrier(2): queueing a handler,
 /// and taking one, then locks a mutex, as on a kernel without that call.
+/// `backend.registered_after`, an int, is used on io_uring: a descriptor's request of that number,
+/// by default the 64th, registers it with the ring; 0 is never (see docs/backends.md).
 /// `scheduler.concurrency_hint`, an int, decides nothing (see io_context_options).
 ///
 ///     weft::io_context context(weft::config_from_string("scheduler.concurrency_hint=1"));
