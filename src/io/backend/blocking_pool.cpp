@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <thread>
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -28,13 +29,7 @@ void blocking_pool::submit(io_operation* op) noexcept {
   {
     const std::lock_guard lock(mutex_);
     push_back(op);
-    if (stopping_)
-      return;
-    if (queued_ <= idle_) {
-      wake_.notify_one();
-      return;
-    }
-    if (running_ == max_threads_ || start_thread() || running_ != 0)
+    if (stopping_ || searching_ || call_helper() || running_ != 0)
       return;
     unlink(op);
   }
@@ -67,7 +62,7 @@ operation_queue blocking_pool::shutdown() noexcept {
   operation_queue left;
   while (io_operation* op = pop_front())
     left.push(op);
-  stopping_ = false;
+  stopping_ = searching_ = called_ = false;
   return left;
 }
 
@@ -83,6 +78,7 @@ void blocking_pool::fork_child() noexcept {
   std::construct_at(&wake_);
   idle_ = 0;
   running_ = 0;
+  searching_ = called_ = false;
   for (slot& s : slots_) {
     if (io_operation* op = s.op) {
       op->ec.clear();
@@ -91,8 +87,8 @@ void blocking_pool::fork_child() noexcept {
     }
     s = slot{.pool = this};
   }
-  for (unsigned wanted = std::min(queued_, max_threads_); wanted != 0 && start_thread();)
-    --wanted;
+  if (front_)
+    call_helper();
   mutex_.unlock();
 }
 
@@ -121,6 +117,17 @@ void blocking_pool::unlink(io_operation* op) noexcept {
   (op->next_ ? op->next_->prev_ : back_) = op->prev_;
   op->prev_ = op->next_ = nullptr;
   --queued_;
+}
+
+bool blocking_pool::call_helper() noexcept {
+  if (idle_ != 0) {
+    called_ = true;
+    wake_.notify_one();
+  } else if (running_ == max_threads_ || !start_thread()) {
+    return false;
+  }
+  searching_ = true;
+  return true;
 }
 
 bool blocking_pool::start_thread() noexcept {
@@ -153,31 +160,56 @@ void* blocking_pool::run(void* self) noexcept {
 
 void blocking_pool::serve(slot& self) noexcept {
   std::unique_lock lock(mutex_);
-  for (;;) {
-    while (!stopping_ && front_) {
-      io_operation* const op = pop_front();
-      self.op = op;
-      lock.unlock();
-      op->kind().perform(*op);
-      lock.lock();
-      self.op = nullptr;
-      ++reporting_;
-      lock.unlock();
-      done_(context_, op);
-      lock.lock();
-      if (--reporting_ == 0)
-        reported_.notify_all();
-    }
+  for (bool called = true; called;) {
+    // searching_ is this helper's.
+    search(lock);
+    searching_ = false;
+    const bool found = front_;
+    while (front_ && !stopping_)
+      perform_front(self, lock);
     if (stopping_)
       break;
-    ++idle_;
-    const bool woken = wake_.wait_for(lock, idle_time_, [&] { return front_ || stopping_; });
-    --idle_;
-    if (!woken)
-      break;
+    if (found && !searching_)
+      searching_ = true;
+    else
+      called = sleep(lock);
   }
   --running_;
   self.what = slot::state::ended;
+}
+
+void blocking_pool::search(std::unique_lock<std::mutex>& lock) noexcept {
+  if (front_ || stopping_)
+    return;
+  lock.unlock();
+  for (int i = 0; i != search_yields && queued_.load(std::memory_order_relaxed) == 0; ++i)
+    std::this_thread::yield();
+  lock.lock();
+}
+
+void blocking_pool::perform_front(slot& self, std::unique_lock<std::mutex>& lock) noexcept {
+  io_operation* const op = pop_front();
+  if (front_ && !searching_)
+    call_helper();
+  self.op = op;
+  lock.unlock();
+  op->kind().perform(*op);
+  lock.lock();
+  self.op = nullptr;
+  ++reporting_;
+  lock.unlock();
+  done_(context_, op);
+  lock.lock();
+  if (--reporting_ == 0)
+    reported_.notify_all();
+}
+
+bool blocking_pool::sleep(std::unique_lock<std::mutex>& lock) noexcept {
+  ++idle_;
+  const bool woken = wake_.wait_for(lock, idle_time_, [&] { return called_ || stopping_; });
+  --idle_;
+  called_ = false;
+  return woken;
 }
 
 }  // namespace WEFT_NAMESPACE::detail

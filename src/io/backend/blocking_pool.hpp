@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -15,9 +16,13 @@ namespace WEFT_NAMESPACE::detail {
 /// Helper threads for operations whose kind is `blocking`: what may block (a file, a directory)
 /// and what the backend cannot hand to the kernel.
 ///
-/// The pool owns no thread until it is used. It starts one when more operations wait than threads
-/// idle, up to a maximum; a thread that stays idle for a while ends. Helpers block all signals, so
-/// that none of the program's handlers runs on one.
+/// The pool owns no thread until it is used; a thread that stays idle for a while ends. Helpers
+/// block all signals, so that none of the program's handlers runs on one.
+///
+/// Whenever operations are queued, one helper is on its way to them, if one idles or can be
+/// started; and it is one at most, so that quick operations cost no wake-up each. When it takes one
+/// and leaves others, it calls the next helper; when there is none, it looks for a while before it
+/// sleeps.
 ///
 /// States of an operation here: queued -> begun -> done. Operations are begun in the order they
 /// were submitted; those begun run side by side.
@@ -36,6 +41,8 @@ class WEFT_API blocking_pool {
 
   static constexpr unsigned most_threads = 64;
   static constexpr unsigned default_threads = 8;
+  /// How often a helper that has nothing to do yields the processor before it sleeps.
+  static constexpr int search_yields = 64;
   static constexpr std::chrono::milliseconds default_idle_time{10'000};
 
   /// `max_threads` is brought into 1..most_threads.
@@ -83,9 +90,13 @@ class WEFT_API blocking_pool {
   void push_back(io_operation* op) noexcept;
   io_operation* pop_front() noexcept;
   void unlink(io_operation* op) noexcept;
+  bool call_helper() noexcept;
   bool start_thread() noexcept;
   static void* run(void* slot) noexcept;
   void serve(slot& self) noexcept;
+  void search(std::unique_lock<std::mutex>& lock) noexcept;
+  void perform_front(slot& self, std::unique_lock<std::mutex>& lock) noexcept;
+  bool sleep(std::unique_lock<std::mutex>& lock) noexcept;
 
   const completion done_;
   void* const context_;
@@ -99,10 +110,12 @@ class WEFT_API blocking_pool {
   std::condition_variable reported_;
   io_operation* front_ = nullptr;
   io_operation* back_ = nullptr;
-  unsigned queued_ = 0;
+  std::atomic<unsigned> queued_{0};  // written under the mutex
   unsigned idle_ = 0;
   unsigned running_ = 0;
   unsigned reporting_ = 0;  // helpers that have performed an operation and are calling done
+  bool searching_ = false;  // a helper looks for operations, or has been woken or started to
+  bool called_ = false;     // it has been woken for that, and has not noticed
   bool stopping_ = false;
   slot slots_[most_threads];
 };

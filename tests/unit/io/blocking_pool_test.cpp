@@ -103,6 +103,28 @@ TEST(blocking_pool, operations_that_wait_for_each_other_run_side_by_side) {
   l.wait(2);
 }
 
+TEST(blocking_pool, operations_that_find_a_helper_looking_run_side_by_side_too) {
+  listener l;
+  blocking_pool pool(&listener::done, &l, 2);
+  for (int i = 0; i != 1000; ++i) {
+    std::binary_semaphore a{0}, b{0};
+    job before([] {});
+    job first([&] {
+      a.release();
+      b.acquire();
+    });
+    job second([&] {
+      b.release();
+      a.acquire();
+    });
+    pool.submit(&before);
+    l.wait(1);
+    pool.submit(&first);
+    pool.submit(&second);
+    l.wait(2);
+  }
+}
+
 TEST(blocking_pool, no_more_threads_are_started_than_allowed) {
   listener l;
   blocking_pool pool(&listener::done, &l, 3);
