@@ -10,6 +10,7 @@
 #include <weft/io/op/wait.hpp>
 
 #include "io/op/fixed_transfer.hpp"
+#include "io/op/one_buffer.hpp"
 #include "io/op/parts.hpp"
 #include "io/op/retry.hpp"
 
@@ -141,8 +142,13 @@ io_status received_message(receive_message_operation& op, std::size_t n) noexcep
 io_status perform_receive_message(io_operation& base) noexcept {
   auto& op = static_cast<receive_message_operation&>(base);
   reset(op);
-  const ssize_t n = retry_interrupted(
-      [&] { return ::recvmsg(op.fd, native(op.header), op.flags | MSG_DONTWAIT); });
+  message_header& header = op.header;
+  const ssize_t n = retry_interrupted([&] {
+    if (is_one_buffer_with_address(header))
+      return ::recvfrom(op.fd, header.vectors->base, header.vectors->size, op.flags | MSG_DONTWAIT,
+                        static_cast<sockaddr*>(header.name), &header.name_size);
+    return ::recvmsg(op.fd, native(header), op.flags | MSG_DONTWAIT);
+  });
   if (n < 0)
     return failed(op, op.flags, errno);
   return received_message(op, static_cast<std::size_t>(n));

@@ -6,6 +6,7 @@
 #include <liburing.h>
 
 #include "io/op/fixed_transfer.hpp"
+#include "io/op/one_buffer.hpp"
 #include "io/op/parts.hpp"
 #include "io/op/quiet_write.hpp"
 #include "io/op/retry.hpp"
@@ -44,9 +45,13 @@ void prepare_send(io_operation& base, io_uring_sqe& sqe) noexcept {
 
 io_status perform_send_message(io_operation& base) noexcept {
   auto& op = static_cast<send_message_operation&>(base);
+  const message_header& header = op.header;
+  const int flags = op.flags | MSG_DONTWAIT | MSG_NOSIGNAL;
   const ssize_t n = retry_interrupted([&] {
-    return ::sendmsg(op.fd, reinterpret_cast<const msghdr*>(&op.header),
-                     op.flags | MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (is_one_buffer_with_address(header))
+      return ::sendto(op.fd, header.vectors->base, header.vectors->size, flags,
+                      static_cast<const sockaddr*>(header.name), header.name_size);
+    return ::sendmsg(op.fd, reinterpret_cast<const msghdr*>(&header), flags);
   });
   return sent(op, n < 0 ? -errno : n);
 }
