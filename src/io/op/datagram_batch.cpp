@@ -3,7 +3,6 @@
 
 #include <netinet/in.h>
 #include <netinet/udp.h>
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -11,8 +10,8 @@
 #include <limits>
 
 #include <weft/base/error.hpp>
-#include <weft/io/op/wait.hpp>
 
+#include "io/op/destination.hpp"
 #include "io/op/retry.hpp"
 
 namespace WEFT_NAMESPACE::detail {
@@ -135,10 +134,8 @@ class send_call {
   error_code ec() const noexcept { return ec_; }
   /// Of how many datagrams a message is made.
   std::size_t datagrams(std::size_t message) const noexcept { return datagrams_[message]; }
-  bool has_unix_destination() const noexcept {
-    const void* name = messages_[0].msg_hdr.msg_name;
-    return name && static_cast<const sockaddr*>(name)->sa_family == AF_UNIX;
-  }
+  /// The address of the first message's destination, or null.
+  const void* destination() const noexcept { return messages_[0].msg_hdr.msg_name; }
 
   int operator()(int fd, int flags) noexcept {
     return retry_interrupted(
@@ -219,13 +216,6 @@ class send_call {
   alignas(cmsghdr) char control_[max_messages][CMSG_SPACE(sizeof(std::uint16_t))];
 };
 
-/// Whether a send that would block cannot be waited for by readiness: a UNIX-domain socket without
-/// a peer is writable however full the queue of a destination is.
-bool full_elsewhere(int fd, const send_call& call) noexcept {
-  error_code ignored;
-  return call.has_unix_destination() && poll_descriptor(fd, POLLOUT, 0, ignored);
-}
-
 io_status perform_send_batch(io_operation& base) noexcept {
   auto& op = static_cast<send_batch_operation&>(base);
   return send_batch(op.fd, op.batch, MSG_DONTWAIT, op.bytes, op.ec);
@@ -270,7 +260,7 @@ io_status send_batch(int fd, outgoing_batch& batch, int flags, std::size_t& sent
       for (int i = 0; i != n; ++i)
         sent += call.datagrams(static_cast<std::size_t>(i));
     } else if (would_block(errno)) {
-      return full_elsewhere(fd, call) ? io_status::later : io_status::again;
+      return full_elsewhere(fd, call.destination()) ? io_status::later : io_status::again;
     } else if (call.datagrams(0) > 1 && refuses_segments(errno)) {
       batch.segments = segmentation::on_demand;
     } else {

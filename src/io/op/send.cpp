@@ -5,6 +5,7 @@
 
 #include <liburing.h>
 
+#include "io/op/destination.hpp"
 #include "io/op/fixed_transfer.hpp"
 #include "io/op/one_buffer.hpp"
 #include "io/op/parts.hpp"
@@ -53,7 +54,9 @@ io_status perform_send_message(io_operation& base) noexcept {
                       static_cast<const sockaddr*>(header.name), header.name_size);
     return ::sendmsg(op.fd, reinterpret_cast<const msghdr*>(&header), flags);
   });
-  return sent(op, n < 0 ? -errno : n);
+  const io_status status = sent(op, n < 0 ? -errno : n);
+  return status == io_status::again && full_elsewhere(op.fd, header.name) ? io_status::later
+                                                                          : status;
 }
 
 // ---- all of one buffer
@@ -122,6 +125,17 @@ const io_kind send_all_operation::send_all_kind{&perform_send_all, &prepare_send
                                                 &finish_sent_part};
 const io_kind send_message_operation::send_message_kind{&perform_send_message,
                                                         &prepare_send_message, &finish_sent};
+// Of the room at a UNIX-domain destination io_uring is not told either; and from its second attempt
+// on it may send an empty datagram.
+const io_kind send_message_operation::send_unix_message_kind{&perform_send_message, nullptr,
+                                                             nullptr};
+
+const io_kind& send_message_operation::kind_for(const void* destination) noexcept {
+  return destination && static_cast<const sockaddr*>(destination)->sa_family == AF_UNIX
+             ? send_unix_message_kind
+             : send_message_kind;
+}
+
 const io_kind send_registered_operation::registered_kind{
     .perform = &perform_send,
     .prepare = &prepare_send_registered,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -200,6 +201,35 @@ TEST_P(datagram_socket, pending_receive_survives_a_move_and_ends_with_close) {
   moved.close();
   run();
   EXPECT_EQ(second.ec(), weft::error::operation_aborted);
+}
+
+TEST_P(datagram_socket, send_does_not_spin_while_its_destination_has_no_room) {
+  using protocol = weft::local::datagram_protocol;
+  const protocol::endpoint to(std::string("\0weft-no-room-", 14) + std::to_string(::getpid()));
+  protocol::socket a(context, protocol()), b(context, to);
+  error_code ec;
+  a.non_blocking(true);
+  int queued = 0;
+  for (; !ec; ++queued)
+    a.send_to(buffer("x", 1), to, 0, ec);
+  ASSERT_EQ(ec, weft::error::would_block);
+  --queued;
+
+  transfer sent;
+  a.async_send_to(buffer("last", 4), to, sent.handler());
+  pollfd readable{context.poll_descriptor(), POLLIN, 0};
+  for (int polls = 0; ::poll(&readable, 1, 0) != 0; ++polls) {
+    ASSERT_LT(polls, 1000) << "it does not become quiet";
+    context.poll();
+  }
+  EXPECT_EQ(sent.calls, 0);
+
+  std::string got(16, '\0');
+  for (; queued != 0; --queued)
+    b.receive(buffer(got));
+  run();
+  EXPECT_FALSE(sent.ec());
+  EXPECT_EQ(b.receive(buffer(got)), 4u);
 }
 
 // ---- records

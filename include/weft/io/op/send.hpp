@@ -59,12 +59,16 @@ class WEFT_API send_message_operation : public transfer_operation {
   int flags;
 
  protected:
-  send_message_operation(function f, scheduler& owner, int send_flags) noexcept
-      : transfer_operation(f, owner, send_message_kind, io_queue::write), flags(send_flags) {}
+  /// `destination`: the address, if the header is to have one, in the system's representation.
+  send_message_operation(function f, scheduler& owner, int send_flags,
+                         const void* destination = nullptr) noexcept
+      : transfer_operation(f, owner, kind_for(destination), io_queue::write), flags(send_flags) {}
   ~send_message_operation() = default;
 
  private:
+  static const io_kind& kind_for(const void* destination) noexcept;
   static const io_kind send_message_kind;
+  static const io_kind send_unix_message_kind;
 };
 
 /// Sends several buffers.
@@ -72,8 +76,8 @@ template <class Sequence, std::size_t Max>
 class send_vectors_operation : public send_message_operation {
  public:
   send_vectors_operation(operation::function f, scheduler& owner, const Sequence& buffers,
-                         int send_flags) noexcept
-      : send_message_operation(f, owner, send_flags), buffers_(buffers) {
+                         int send_flags, const void* destination = nullptr) noexcept
+      : send_message_operation(f, owner, send_flags, destination), buffers_(buffers) {
     header.vectors = buffers_.vectors();
     header.count = buffers_.count();
   }
@@ -88,7 +92,8 @@ class send_to_operation : public send_vectors_operation<Sequence, max_io_vectors
  public:
   send_to_operation(operation::function f, scheduler& owner, const Sequence& buffers,
                     const Endpoint& destination, int send_flags) noexcept
-      : send_vectors_operation<Sequence, max_io_vectors>(f, owner, buffers, send_flags),
+      : send_vectors_operation<Sequence, max_io_vectors>(f, owner, buffers, send_flags,
+                                                         destination.data()),
         destination_(destination) {
     this->header.name = destination_.data();
     this->header.name_size = static_cast<std::uint32_t>(destination_.size());
