@@ -38,7 +38,13 @@ constinit std::mutex right_to_ask;
 /// What was there before our handler. Written before that is installed.
 struct installation {
   unsigned users = 0;
+  std::atomic<unsigned> underway{0};  // questions sent and not delivered; a dead thread's stay so
   struct sigaction before{};
+
+  void arrived() noexcept {
+    unsigned n = underway.load(std::memory_order_relaxed);
+    while (n != 0 && !underway.compare_exchange_weak(n, n - 1, std::memory_order_relaxed)) {}
+  }
 };
 constinit std::mutex installations_mutex;
 std::array<installation, NSIG> installations;
@@ -70,16 +76,27 @@ void answer_question(const void* context) noexcept {
   e.state.store(exchange::answered, std::memory_order_release);
 }
 
+bool has_handler(const struct sigaction& action) noexcept {
+  return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+}
+
+/// Whether the process would be ended or stopped.
+bool acts_by_default(int number, const struct sigaction& action) noexcept {
+  return action.sa_handler == SIG_DFL && number != SIGURG && number != SIGCHLD &&
+         number != SIGWINCH && number != SIGCONT;
+}
+
 void on_signal(int number, siginfo_t* info, void* context) {
   const int saved = errno;
+  installation& mine = installations[static_cast<std::size_t>(number)];
   if (info->si_code == SI_QUEUE && info->si_value.sival_ptr == &the_exchange) {
+    mine.arrived();
     answer_question(context);
-  } else {
-    const struct sigaction& before = installations[static_cast<std::size_t>(number)].before;
-    if (before.sa_flags & SA_SIGINFO)
-      before.sa_sigaction(number, info, context);
-    else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
-      before.sa_handler(number);
+  } else if (has_handler(mine.before)) {
+    if (mine.before.sa_flags & SA_SIGINFO)
+      mine.before.sa_sigaction(number, info, context);
+    else
+      mine.before.sa_handler(number);
   }
   errno = saved;
 }
@@ -99,26 +116,37 @@ stack_signal::stack_signal(int number) : number_(number) {
   const std::lock_guard lock(installations_mutex);
   const bool possible = number > 0 && number < NSIG;
   installation* const mine = possible ? &installations[static_cast<std::size_t>(number)] : nullptr;
-  if (mine && mine->users++ != 0)
+  if (mine && (mine->users != 0 || is_ours(number))) {
+    ++mine->users;
     return;
+  }
   if (mine && ::sigaction(number, nullptr, &mine->before) == 0) {
+    if (acts_by_default(number, mine->before))
+      detail::throw_error(make_error_code(error::invalid_argument),
+                          "stall_detector: signal without a handler, and not ignored by default");
     struct sigaction action{};
     action.sa_sigaction = &on_signal;
     action.sa_mask = mine->before.sa_mask;
     action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
-    if (::sigaction(number, &action, nullptr) == 0)
+    if (::sigaction(number, &action, nullptr) == 0) {
+      mine->users = 1;
       return;
+    }
   }
-  if (mine)
-    mine->users = 0;
   detail::throw_error(make_error_code(error::invalid_argument), "stall_detector: signal");
 }
 
 stack_signal::~stack_signal() {
   const std::lock_guard lock(installations_mutex);
   installation& mine = installations[static_cast<std::size_t>(number_)];
-  if (--mine.users == 0 && is_ours(number_))
-    ::sigaction(number_, &mine.before, nullptr);
+  if (--mine.users != 0 || !is_ours(number_))
+    return;
+  // A handler of the program's would get what is still underway; where the signal is to be ignored,
+  // the system drops that.
+  if (has_handler(mine.before) && mine.underway.load(std::memory_order_relaxed) != 0)
+    return;
+  ::sigaction(number_, &mine.before, nullptr);
+  mine.underway.store(0, std::memory_order_relaxed);
 }
 
 stack_signal::question::question() : right_(right_to_ask) {}
@@ -130,11 +158,15 @@ void stack_signal::question::ask(const stack_signal& by, pthread_t thread,
   the_exchange.only_if = only_if;
   the_exchange.thread.store(thread, std::memory_order_relaxed);
   the_exchange.state.store(exchange::asked, std::memory_order_release);
+  installation& mine = installations[static_cast<std::size_t>(by.number_)];
+  mine.underway.fetch_add(1, std::memory_order_relaxed);
   sigval value{};
   value.sival_ptr = &the_exchange;
   is_asked_ = ::pthread_sigqueue(thread, by.number_, value) == 0;
-  if (!is_asked_)
+  if (!is_asked_) {
+    mine.arrived();
     the_exchange.state.store(exchange::idle, std::memory_order_relaxed);
+  }
 }
 
 std::vector<void*> stack_signal::question::answer() {

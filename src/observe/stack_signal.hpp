@@ -11,13 +11,15 @@
 namespace WEFT_NAMESPACE::observe {
 
 /// A signal by which other threads are asked where they are. Its handler is installed while any of
-/// these lives; what was there before gets all signals that are not an answer to `ask`, and is put
-/// back at the end, unless it is not ours any more.
+/// these lives; what was there before gets all signals that are not a question, and is put back at
+/// the end, unless ours has been replaced. If it is a handler of the program's and a thread has yet
+/// to take a question (it blocks the signal), ours stays, and goes on passing on the others.
 ///
 /// One thread at a time is asked, in the whole process.
 class stack_signal {
  public:
-  /// Throws system_error if there can be no handler for the signal.
+  /// Throws system_error if there can be no handler for the signal, or there is none and its
+  /// default is not to be ignored: that could not be passed on.
   explicit stack_signal(int number);
   stack_signal(const stack_signal&) = delete;
   stack_signal& operator=(const stack_signal&) = delete;

@@ -39,8 +39,9 @@ struct stall_detector_options {
   /// a detector lives. Some microseconds for each operation, and some memory for each address that
   /// operations have had.
   bool origins = false;
-  /// The signal by which a thread is asked for its stack; see stall_detector. 0 is SIGURG, negative
-  /// is none: there are no stacks then.
+  /// The signal by which a thread is asked for its stack: ignored by default (SIGURG, SIGWINCH), or
+  /// one for which the program has a handler; see stall_detector. 0 is SIGURG, negative is none:
+  /// there are no stacks then.
   int signal_number = 0;
 };
 
@@ -64,17 +65,20 @@ struct stall_detector_options {
 /// default is to be ignored) or the signal of the options. A handler for that is installed while
 /// any such detector lives. It passes on all signals but the detector's own to the handler that was
 /// there before, which is put back at the end, unless the program has installed another meanwhile;
-/// then there are no stacks. A thread that blocks the signal has none either. As with any signal,
-/// system calls that are not restarted (sleeps and waits; see signal(7)) may return early with
-/// EINTR in the stalled handler. Inside, only backtrace(3) is called, which with glibc 2.35 and GCC
-/// 12 or later takes no lock and allocates nothing.
+/// then there are no stacks. A thread that blocks the signal has none either, and while the
+/// question waits for it the detector's handler outlives the detector, if there was one before. A
+/// signal that has no handler is refused where its default would end or stop the process. As with
+/// any signal, system calls that are not restarted (sleeps and waits; see signal(7)) may return
+/// early with EINTR in the stalled handler. Inside, only backtrace(3) is called, which with
+/// glibc 2.35 and GCC 12 or later takes no lock and allocates nothing.
 ///
 /// **The callback** is called on the detector's thread, with nothing locked; one at a time. It must
 /// not throw, nor destroy the detector.
 ///
 /// Thread safety: any thread may make and destroy detectors, several on a context; each must be
-/// destroyed before its context. In the child of a fork it is at rest. Throws std::bad_alloc, and
-/// std::system_error if there are no threads left.
+/// destroyed before its context. In the child of a fork it is at rest. Throws std::bad_alloc;
+/// system_error with invalid_argument for a signal that cannot be used; and std::system_error if
+/// there are no threads left.
 class WEFT_API stall_detector {
  public:
   using callback = std::function<void(const stall&)>;

@@ -215,6 +215,19 @@ TEST(stall_detector, an_impossible_signal_is_an_error) {
   EXPECT_THROW(stall_detector(context, {.signal_number = 1000}), weft::system_error);
 }
 
+TEST(stall_detector, a_signal_whose_default_ends_the_process_is_refused_without_a_handler) {
+  weft::io_context context;
+  EXPECT_THROW(stall_detector(context, {.signal_number = SIGUSR1}), weft::system_error);
+  EXPECT_THROW(stall_detector(context, {.signal_number = SIGTSTP}), weft::system_error);
+  EXPECT_THROW(stall_detector(context, {.signal_number = SIGRTMIN}), weft::system_error);
+  struct sigaction now{};
+  sigaction(SIGUSR1, nullptr, &now);
+  EXPECT_EQ(now.sa_handler, SIG_DFL);
+  signal(SIGUSR1, SIG_IGN);
+  EXPECT_NO_THROW(stall_detector(context, {.signal_number = SIGUSR1}));
+  signal(SIGUSR1, SIG_DFL);
+}
+
 // ---- the program's own use of the signal
 
 std::atomic<int> own_signals{0};
@@ -272,6 +285,50 @@ TEST_F(stall_detector_signal, a_handler_installed_meanwhile_is_left_alone) {
     EXPECT_EQ(own_signals, 0);
   }
   EXPECT_TRUE(is_own());
+}
+
+/// A handler that blocks the signal until a detector has asked it in vain, and is gone.
+class deaf_handler {
+ public:
+  explicit deaf_handler(weft::io_context& context) : context_(context) {}
+
+  void operator()() const {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGURG);
+    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    reports reported;
+    {
+      const stall_detector detector(context_, 2ms, reported.collector());
+      EXPECT_TRUE(reported.wait_for(1).stack.empty());
+    }
+    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  }
+
+ private:
+  weft::io_context& context_;
+};
+
+TEST_F(stall_detector_signal, a_question_not_taken_before_the_end_does_not_reach_the_program) {
+  own_signals = 0;
+  weft::post(context, deaf_handler(context));
+  context.run();
+  EXPECT_EQ(own_signals, 0);
+  raise(SIGURG);
+  EXPECT_EQ(own_signals, 1);
+  { const stall_detector another(context, 2ms, reported.collector()); }
+  EXPECT_TRUE(is_own());
+  raise(SIGURG);
+  EXPECT_EQ(own_signals, 2);
+}
+
+TEST_F(stall_detector_signal, an_ignored_signal_is_so_again_though_a_question_is_not_taken) {
+  set(SIG_IGN);
+  weft::post(context, deaf_handler(context));
+  context.run();
+  struct sigaction now{};
+  sigaction(SIGURG, nullptr, &now);
+  EXPECT_EQ(now.sa_handler, SIG_IGN);
 }
 
 // ---- what the scheduler tells observers
