@@ -38,6 +38,8 @@ class WEFT_API config_service : public execution_context::service {
 /// and taking one, then locks a mutex, as on a kernel without that call.
 /// `backend.registered_after`, an int, is used on io_uring: a descriptor's request of that number,
 /// by default the 64th, registers it with the ring; 0 is never (see docs/backends.md).
+/// `scheduler.spin`, in nanoseconds and by default 0, is how long a thread that has run out of
+/// handlers looks for more before it sleeps (see io_context_options::spin).
 /// `scheduler.concurrency_hint`, an int, decides nothing (see io_context_options).
 ///
 ///     weft::io_context context(weft::config_from_string("scheduler.concurrency_hint=1"));
