@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// The whole scheduler: its shipping sources are compiled here once more, in a namespace of their
-// own, over the checker's atomics, mutexes, condition variables and clock.
+// The scheduler: its shipping sources are compiled here once more, in a namespace of their own,
+// over the checker's atomics, mutexes, condition variables and clock. No scenario spins, observes
+// (metrics, origins, the stall detector), forks, runs a worker inside another's handler, or has a
+// thread of the scheduler's own.
 #define WEFT_NAMESPACE weft_under_model
 #define scheduler_atomics shipping_atomics
 #include "context/scheduler/atomics.hpp"
@@ -46,6 +48,7 @@ struct scheduler_atomics : model::atomics {
       scheduler_atomics::check();
       model::mutex::unlock(w);
     }
+    /// Only who spins tries, which no scenario does: it would have to fail at times.
     bool try_lock(where w = where::current()) {
       lock(w);
       return true;
@@ -154,9 +157,11 @@ class item final : public operation {
 
  private:
   static void end(operation* base, action what) {
-    auto* const self = static_cast<item*>(base);
+    if (what == action::describe)
+      return describe<item>(base);
     if (what == action::destroy)
       return;
+    auto* const self = static_cast<item*>(base);
     require(self->payload.get() == 1, "an operation without its payload");
     require(++self->runs == 1, "an operation came twice");
     self->effect.set(1);
