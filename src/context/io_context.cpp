@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <weft/context/io_context.hpp>
 
+#include <algorithm>
+
 #include <weft/base/error.hpp>
 #include <weft/execution/config.hpp>
 
@@ -33,6 +35,8 @@ detail::scheduler& io_context::make_scheduler(const io_context_options& options)
   wanted.spin = options.spin;
   if (wanted.spin == wanted.spin.zero())
     wanted.spin = std::chrono::nanoseconds(configured.get("scheduler", "spin", std::int64_t(0)));
+  wanted.spin =
+      std::clamp<std::chrono::nanoseconds>(wanted.spin, wanted.spin.zero(), std::chrono::hours(24));
   wanted.backend = detail::choose_backend(options.backend, configured.get("backend", "kind", ""));
   auto& made = make_service<detail::scheduler>(*this, wanted);
   if (options.measure)

@@ -44,7 +44,7 @@ class basic_timer_core {
 
  public:
   basic_timer_core(scheduler& owner, void (*wake)(void*), void* wake_arg) noexcept
-      : scheduler_(&owner), wake_(wake), wake_arg_(wake_arg) {}
+      : mutex_(make_mutex(owner)), scheduler_(&owner), wake_(wake), wake_arg_(wake_arg) {}
 
   // ---- for the service
 
@@ -215,6 +215,13 @@ class basic_timer_core {
   }
 
  private:
+  static mutex make_mutex(const scheduler& owner) noexcept {
+    if constexpr (std::is_constructible_v<mutex, bool>)
+      return mutex(owner.may_bias());
+    else
+      return mutex();
+  }
+
   static constexpr std::int64_t awake = (std::numeric_limits<std::int64_t>::min)();
   static constexpr unsigned moves_at_once = 1024;  // of a wheel's, with the lock held
 

@@ -14,25 +14,27 @@ namespace WEFT_NAMESPACE::detail {
 ///
 /// Protocol:
 ///   1. Without an owner it is mutex_.
-///   2. A thread that holds mutex_, and has taken it `patience_` times in a row, becomes the owner.
+///   2. The first thread to hold mutex_ that has taken it `patience_` times in a row becomes the
+///      owner. No other ever does: only so is busy_ written by one thread.
 ///   3. The owner: busy_ = true; light barrier; if it still is the owner, it is in. It leaves with
 ///      busy_ = false (release). If it is not, busy_ = false, and it goes by mutex_.
 ///   4. Another thread takes mutex_, and if there is an owner: owner_ = nobody; heavy barrier;
 ///   waits
 ///      for busy_ == false (acquire); then it is in. patience_ is doubled, since that is dear.
-/// By the barrier pair either the owner sees that it no longer is, or the other sees busy_. The
-/// next owner holds mutex_ when it becomes that, so it has seen all that was done before.
+/// By the barrier pair either the owner sees that it no longer is, or the other sees busy_. Who
+/// becomes the owner again holds mutex_ then, so it has seen all that was done before.
 ///
 /// Cost: an uncontended mutex for who is not the owner; a system call and an interrupt to the
-/// owner's processor for each revocation, a number that is logarithmic in that of the lock's uses.
-/// Who revokes waits actively while the owner is in: keep what is done there short.
+/// owner's processor for each revocation, of which the doubling leaves few. Who revokes waits
+/// actively while the owner is in: keep what is done there short.
 template <class Atomics>
 class basic_timer_lock {
  public:
   static constexpr unsigned initial_patience = 256;
   static constexpr unsigned longest_patience = 1u << 24;
 
-  explicit basic_timer_lock(unsigned patience = initial_patience) noexcept : patience_(patience) {}
+  explicit basic_timer_lock(bool may_bias, unsigned patience = initial_patience) noexcept
+      : may_bias_(may_bias), patience_(patience) {}
 
   void lock() noexcept {
     const std::uint64_t self = Atomics::thread_number();
@@ -72,18 +74,22 @@ class basic_timer_lock {
       latest_ = self;
       in_a_row_ = 0;
     }
-    if (++in_a_row_ >= patience_ && Atomics::barriers_available())
+    if (++in_a_row_ >= patience_ && may_bias_ && (candidate_ == nobody || candidate_ == self)) {
+      candidate_ = self;
       owner_.store(self, std::memory_order_relaxed);
+    }
   }
 
   typename Atomics::template atomic<std::uint64_t> owner_{nobody};  // written with mutex_ held
   typename Atomics::template atomic<bool> busy_{false};             // written by the owner
   bool by_bias_ = false;  // how the one who is in has come; written and read by that one
+  const bool may_bias_;
   // Guarded by mutex_.
   typename Atomics::mutex mutex_;
   unsigned patience_;
   unsigned in_a_row_ = 0;
   std::uint64_t latest_ = nobody;
+  std::uint64_t candidate_ = nobody;  // the only one to be the owner, once there was one
 };
 
 /// The seam's part of the lock. A thread's number is never another's, not even after its end.
@@ -99,6 +105,9 @@ struct timer_lock_atomics : scheduler_atomics {
   static inline std::atomic<std::uint64_t> next_number_{1};
 };
 
-class timer_lock : public basic_timer_lock<timer_lock_atomics> {};
+class timer_lock : public basic_timer_lock<timer_lock_atomics> {
+ public:
+  using basic_timer_lock::basic_timer_lock;
+};
 
 }  // namespace WEFT_NAMESPACE::detail

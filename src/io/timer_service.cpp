@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "context/scheduler/scheduler.hpp"
 #include "io/timer_core.ipp"
 
 namespace WEFT_NAMESPACE::detail {

@@ -16,7 +16,6 @@ struct atomics : model::atomics {
   static std::uint64_t thread_number() {
     return static_cast<std::uint64_t>(model::this_thread()) + 1;
   }
-  static bool barriers_available() { return true; }
   static void light_barrier(where w = where::current()) { model::light_barrier(w); }
   static void heavy_barrier(where w = where::current()) { model::heavy_barrier(w); }
   static void yield() { model::yield(); }
@@ -30,7 +29,7 @@ using model::thread;
 class fixture {
  public:
   /// `patience` uses in a row make an owner.
-  explicit fixture(unsigned patience) : lock(patience) {}
+  explicit fixture(unsigned patience) : lock(true, patience) {}
 
   void add(int times) {
     for (int i = 0; i != times; ++i) {
@@ -64,10 +63,19 @@ void an_owner_later() {
   run(2, 0, 3, 1);
 }
 
+// One thread has been the owner, and is about to find that out, while another takes the lock often
+// enough to be one, had there been none.
+void an_owner_and_one_that_keeps_taking() {
+  run(1, 0, 2, 3);
+}
+
 TEST(timer_lock_model, excludes_and_needs_its_orders) {
   model::every_order_is_needed({{"an_owner_and_another", an_owner_and_another, {.preemptions = 3}},
                                 {"owners_in_turn", owners_in_turn, {.preemptions = 2}},
-                                {"an_owner_later", an_owner_later, {.preemptions = 3}}});
+                                {"an_owner_later", an_owner_later, {.preemptions = 3}},
+                                {"an_owner_and_one_that_keeps_taking",
+                                 an_owner_and_one_that_keeps_taking,
+                                 {.preemptions = 4}}});
 }
 
 }  // namespace

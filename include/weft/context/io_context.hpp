@@ -31,8 +31,8 @@ struct io_context_options {
   /// How long a thread that has run out of handlers looks for more before it sleeps: it then takes
   /// what is posted, and events, without the time that waking it would take. One thread at a time
   /// does so, and only after it has run something. It costs that processor time. None by default;
-  /// some tens of microseconds are usual. Also set by the configuration `scheduler.spin`, in
-  /// nanoseconds.
+  /// some tens of microseconds are usual; more than a day counts as one. Also set by the
+  /// configuration `scheduler.spin`, in nanoseconds.
   std::chrono::nanoseconds spin{0};
 };
 

@@ -8,6 +8,7 @@
 #include <weft/base/function_operation.hpp>
 #include <weft/context/scheduler.hpp>
 #include <weft/execution/properties.hpp>
+#include <weft/execution/submit.hpp>
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -210,5 +211,8 @@ class WEFT_API scheduler_executor {
   Context* context_;
   [[no_unique_address]] Allocator allocator_;
 };
+
+template <class Context, class Allocator, unsigned Bits>
+inline constexpr bool submits_directly<scheduler_executor<Context, Allocator, Bits>> = true;
 
 }  // namespace WEFT_NAMESPACE::detail

@@ -92,7 +92,6 @@ template <class Executor>
 class strand {
  public:
   using inner_executor_type = Executor;
-  using submits_directly = void;
 
   /// A new strand over a default-constructed executor.
   strand()
@@ -176,8 +175,8 @@ class strand {
   void execute(Function&& f, const Allocator& allocator) const {
     if (may_block() && run_now<Function>(f))
       return;
-    submit(std::forward<Function>(f), allocator, [this](auto&& invoker) {
-      detail::executor_execute(executor_, std::move(invoker), std::allocator<void>());
+    submit(std::forward<Function>(f), allocator, [](const Executor& ex, auto&& invoker) {
+      detail::executor_execute(ex, std::move(invoker), std::allocator<void>());
     });
   }
 
@@ -200,20 +199,20 @@ class strand {
   void dispatch(Function&& f, const Allocator& allocator) const {
     if (run_now<Function>(f))
       return;
-    submit(std::forward<Function>(f), allocator, [this](auto&& invoker) {
-      detail::executor_dispatch(executor_, std::move(invoker), std::allocator<void>());
+    submit(std::forward<Function>(f), allocator, [](const Executor& ex, auto&& invoker) {
+      detail::executor_dispatch(ex, std::move(invoker), std::allocator<void>());
     });
   }
   template <class Function, class Allocator>
   void post(Function&& f, const Allocator& allocator) const {
-    submit(std::forward<Function>(f), allocator, [this](auto&& invoker) {
-      detail::executor_post(executor_, std::move(invoker), std::allocator<void>());
+    submit(std::forward<Function>(f), allocator, [](const Executor& ex, auto&& invoker) {
+      detail::executor_post(ex, std::move(invoker), std::allocator<void>());
     });
   }
   template <class Function, class Allocator>
   void defer(Function&& f, const Allocator& allocator) const {
-    submit(std::forward<Function>(f), allocator, [this](auto&& invoker) {
-      detail::executor_defer(executor_, std::move(invoker), std::allocator<void>());
+    submit(std::forward<Function>(f), allocator, [](const Executor& ex, auto&& invoker) {
+      detail::executor_defer(ex, std::move(invoker), std::allocator<void>());
     });
   }
 
@@ -267,20 +266,21 @@ class strand {
   template <class Function, class Allocator, class Submit>
   void submit(Function&& f, const Allocator& allocator, Submit submit_invoker) const {
     detail::operation* op = detail::make_function_operation(std::forward<Function>(f), allocator);
-    // Until the strand is submitted nobody runs `f`, which may own this object.
+    // Until the strand is submitted nobody runs `f`; from then on `f` may end this object.
     if (!state_->push(op))
       return;
     if (detail::scheduler* native = detail::native_scheduler(executor_)) {
       state_->schedule(*native);
       return;
     }
-    const detail::strand_ref state(state_);
     using invoker = detail::strand_invoker<Executor>;
+    const detail::strand_ref state(state_);
+    const Executor executor(executor_);
     const unsigned ticket = state->ticket();
     try {
-      submit_invoker(invoker(executor_, state));
+      submit_invoker(executor, invoker(executor, state));
     } catch (...) {
-      state->submission_failed(ticket, op, {&invoker::resubmit, std::addressof(executor_)});
+      state->submission_failed(ticket, op, {&invoker::resubmit, std::addressof(executor)});
       throw;
     }
   }
@@ -288,6 +288,13 @@ class strand {
   Executor executor_;
   detail::strand_ref state_;
 };
+
+namespace detail {
+
+template <class Executor>
+inline constexpr bool submits_directly<strand<Executor>> = true;
+
+}  // namespace detail
 
 /// A new strand over an executor of either style. Throws std::bad_alloc.
 template <detail::any_style_executor Executor>

@@ -215,10 +215,11 @@ class initiate_submission_to {
   [[no_unique_address]] Executor executor_;
 };
 
-/// Submits a token to `ex`. A plain handler is submitted at once, without a copy of the executor.
+/// Submits a token to `ex`. A plain handler is submitted at once; the initiation, and the copy of
+/// the executor in it, are left out where the executor allows it.
 template <submission How, class Token, class Executor>
 auto submit_token(const Executor& ex, std::type_identity_t<Token>& token) {
-  if constexpr (plain_handler<Token, void()>)
+  if constexpr (plain_handler<Token, void()> && submits_directly<Executor>)
     submit_handler<How>(ex, static_cast<Token&&>(token));
   else
     return async_initiate<Token, void()>(initiate_submission_to<How, Executor>(ex), token);

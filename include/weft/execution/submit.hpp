@@ -37,10 +37,11 @@ void executor_dispatch(const Executor& ex, Function&& f, const Allocator& alloca
     ex.dispatch(std::forward<Function>(f), allocator);
 }
 
-/// An executor whose `post` and `defer` do what its properties would have `execute` do, and need no
-/// copy of it.
+/// An executor of weft's own that touches nothing of itself once it has handed a function over, for
+/// the function may end it; and whose `post` and `defer` do what its properties would have
+/// `execute` do.
 template <class Executor>
-concept submits_directly = requires { typename Executor::submits_directly; };
+inline constexpr bool submits_directly = false;
 
 /// Queues `f`; it never runs inside this call.
 template <class Executor, class Function, class Allocator>

@@ -119,7 +119,7 @@ void scheduler::push_from_outside(operation* op) noexcept {
 void scheduler::make_segment() noexcept {
   pushed_in_vain = 0;
   const lock l(mutex_);
-  if (!workers_ || workers_->next_)
+  if (threads_ != 1)
     left_.from_outside += take_inbox(backlog_);
 }
 
@@ -190,9 +190,12 @@ void scheduler::take_batch(worker& w) noexcept {
   end_search(w, true);
 }
 
-/// To the only worker that is left, which is awake: alone, it does not look there. (One that sleeps
-/// takes it when it wakes.) What is in the backlog came before what that worker has queued since.
+/// To the innermost worker of the only thread that is left, which is awake: alone, it does not look
+/// there. (One that sleeps takes it when it wakes.)
 void scheduler::give_backlog(worker& w) noexcept {
+  end_search(w, true);
+  if (backlog_.empty())
+    return;
   w.lock_.revoke();
   w.local_.prepend(backlog_);
   w.lock_.restore();
@@ -218,8 +221,8 @@ void scheduler::steal_stalled(worker& w) noexcept {
       steal_from(*victim, w);
 }
 
-/// Half of what it has, and of one that is stalled all. What a worker has queued singly it will run
-/// itself, the sooner as it is not disturbed.
+/// Half of what it has, and of one that is stalled all. A single operation, which has been pushed
+/// since its worker last looked, that one will run itself, the sooner as it is not disturbed.
 bool scheduler::steal_from(worker& victim, worker& w) noexcept {
   if (victim.local_.size() < (victim.is_stalled_ ? 1u : 2u))
     return false;
@@ -239,7 +242,11 @@ void scheduler::look_around(worker& w, clock::time_point deadline) noexcept {
   const bool may_poll = source && !source->quiet();
   if (!may_poll && !get(several_))
     return;
-  w.adapt_turn(clock::now(), watch_interval);
+  const clock::time_point now = clock::now();
+  w.adapt_turn(now, watch_interval);
+  if (!may_poll && inbox_.empty() && backlog_.empty() && now - w.looked_around_ < watch_interval)
+    return;
+  w.looked_around_ = now;
   lock l(mutex_);
   if (!is_single(w)) {
     take_batch(w);

@@ -19,10 +19,7 @@ scheduler::scheduler(execution_context& context)
     : scheduler(context, scheduler_options{.own_thread = true}) {}
 
 scheduler::scheduler(execution_context& context, const scheduler_options& options)
-    : service(context),
-      options_(options),
-      biased_(options.single_thread ||
-              (options.membarrier && scheduler_atomics::barriers_available())) {
+    : service(context), options_(options), biased_(options.single_thread || may_bias()) {
   if (options_.own_thread) {
     work_started();
     own_thread_ = std::thread([this] { run(); });
@@ -84,15 +81,13 @@ void scheduler::enter(worker& w) noexcept {
   workers_ = &w;
   woke();
   outstanding_.fetch_add(credit, std::memory_order_relaxed);
-  if (!w.next_) {
+  if (worker* const outer = w.further_out())
+    backlog_.append(outer->local_);  // it waits for nobody else
+  else
+    ++threads_;
+  several_.store(threads_ > 1, std::memory_order_relaxed);
+  if (is_single(w))
     w.local_.append(backlog_);
-    return;
-  }
-  several_.store(true, std::memory_order_relaxed);
-  // What this thread has queued further out waits for nobody else.
-  for (worker* outer = w.outer_; outer; outer = outer->outer_)
-    if (&outer->owner_ == this)
-      backlog_.append(outer->local_);
 }
 
 void scheduler::leave(worker& w) noexcept {
@@ -106,12 +101,12 @@ void scheduler::leave(worker& w) noexcept {
     link = &(*link)->next_;
   *link = w.next_;
   left_ += w.counts();
+  if (!w.further_out())
+    --threads_;
+  several_.store(threads_ > 1, std::memory_order_relaxed);
   const bool something_left = !nothing_queued();
-  if (workers_ && !workers_->next_) {
-    several_.store(false, std::memory_order_relaxed);
-    if (!backlog_.empty() && !workers_->settled_)
-      give_backlog(*workers_);
-  }
+  if (threads_ == 1 && !workers_->settled_)
+    give_backlog(*workers_);
   --awake_;
   settle(w);
   // What this worker was woken for, and polling, go on with another.
@@ -253,6 +248,7 @@ void scheduler::notify_fork(execution_context::fork_event event) {
     return;
   // Of the workers only those of the forking thread are left; their stacks can still be read.
   awake_ = 0;
+  threads_ = 0;
   worker** link = &workers_;
   while (worker* w = *link) {
     bool here = false;
@@ -261,6 +257,8 @@ void scheduler::notify_fork(execution_context::fork_event event) {
     if (here) {
       link = &w->next_;
       ++awake_;
+      threads_ = 1;
+      w->searches_ = false;
     } else {
       if (!w->settled_)
         outstanding_.fetch_add(w->work_ - credit, std::memory_order_relaxed);
@@ -269,7 +267,10 @@ void scheduler::notify_fork(execution_context::fork_event event) {
       *link = w->next_;
     }
   }
-  several_.store(workers_ && workers_->next_, std::memory_order_relaxed);
+  several_.store(false, std::memory_order_relaxed);
+  if (workers_)
+    workers_->local_.prepend(backlog_);
+  spinning_ = false;
   parked_ = nullptr;
   observers_ = nullptr;
   poller_ = nullptr;

@@ -44,7 +44,8 @@ struct scheduler_options {
 ///   1. To sleep, under the mutex: ++idle_ (seq_cst); then look into inbox, backlog and stop flag
 ///      once more; if there is anything, --idle_ and go on.
 ///   2. To wake, after pushing to the inbox (seq_cst): if idle_ != 0 (seq_cst), take the mutex and
-///      wake one. The waker does --idle_.
+///      wake one, unless one searches already. The waker does --idle_. Who searches is awake, and
+///      looks into inbox and backlog, under the mutex, before it ends its search by sleeping.
 ///
 /// Before that, if the options say so, one worker at a time spins: awake, it looks for what others
 /// post or leave, and for events. It gives up when nobody else is awake and no work is left.
@@ -86,6 +87,10 @@ class scheduler final : public execution_context::service {
   ~scheduler();
 
   const scheduler_options& options() const noexcept { return options_; }
+  /// Whether locks may be biased that a thread which is no worker revokes.
+  bool may_bias() const noexcept {
+    return options_.membarrier && scheduler_atomics::barriers_available();
+  }
 
   std::size_t run();
   std::size_t run_one();
@@ -200,7 +205,7 @@ class scheduler final : public execution_context::service {
   bool steal(worker& w) noexcept;
   void steal_stalled(worker& w) noexcept;
   bool steal_from(worker& victim, worker& w) noexcept;
-  bool is_single(const worker& w) const noexcept { return workers_ == &w && !w.next_; }
+  bool is_single(const worker& w) const noexcept { return threads_ == 1 && workers_ == &w; }
   bool nothing_queued() noexcept;
   bool nobody_polls() const noexcept;
 
@@ -237,7 +242,7 @@ class scheduler final : public execution_context::service {
   // Read by every worker, written seldom.
   atomic<bool> attention_{false};  // whether stopped_ or observed_; written under mutex_
   atomic<bool> stopped_{false};
-  atomic<bool> several_{false};    // several workers; written under mutex_
+  atomic<bool> several_{false};    // several threads; written under mutex_
   atomic<bool> searching_{false};  // one was woken to search; written under mutex_
   atomic<bool> watching_{false};   // one watches; written under mutex_
   atomic<int> idle_{0};
@@ -253,7 +258,8 @@ class scheduler final : public execution_context::service {
   alignas(cache_line) mutable scheduler_atomics::mutex mutex_;
   // Guarded by mutex_.
   segmented_queue backlog_;
-  worker* workers_ = nullptr;   // all that are in run()
+  worker* workers_ = nullptr;   // all that are in run(), the latest first
+  unsigned threads_ = 0;        // whose these are: a thread has several if calls are nested
   worker* parked_ = nullptr;    // those asleep but the poller and the watcher, the latest first
   worker* watcher_ = nullptr;   // the parked worker or the poller that watches
   worker* poller_ = nullptr;    // in driver_->poll

@@ -15,8 +15,8 @@
 namespace WEFT_NAMESPACE::detail {
 
 /// A first-in-first-out queue of operations that can be cut without being walked: a row of segments
-/// of at most `limit` operations. One is longer only if it was appended so, or if memory for the
-/// list of segments is short. It owns the operations: those left at its end are destroyed.
+/// of at most `limit` operations. One is longer only if memory for the list of segments is short.
+/// It owns the operations: those left at its end are destroyed.
 ///
 /// Operations are taken from the front segment and pushed to the back one; the others are the rest.
 ///
@@ -87,7 +87,8 @@ class segmented_queue {
     return pop_front();
   }
 
-  /// Appends `size` operations, linked from `first` to `last`.
+  /// Appends `size` operations, linked from `first` to `last`. O(size / limit), after a walk if
+  /// there are more than `limit`.
   void append(operation* first, operation* last, std::size_t size) noexcept {
     if (size != 0)
       append(segment{first, &operation_queue::next(last), size});
@@ -201,11 +202,23 @@ class segmented_queue {
   void append(segment s) noexcept {
     if (back_size() + s.size > limit)
       close_back();
-    if (s.size > limit)
-      return add(s);
+    while (s.size > limit)
+      add(cut(s));
     *end_ = s.first;
     end_ = s.end;
     resize_back(back_size() + s.size);
+  }
+
+  /// Cuts the first `limit` operations off a longer chain.
+  static segment cut(segment& s) noexcept {
+    segment first{s.first, nullptr, limit};
+    for (std::size_t i = 0; i != limit; ++i) {
+      first.end = &operation_queue::next(s.first);
+      s.first = *first.end;
+    }
+    *first.end = nullptr;
+    s.size -= limit;
+    return first;
   }
 
   /// Lets the next segment be the front one.

@@ -51,7 +51,7 @@ bool scheduler::look_for_share(const worker& w) const noexcept {
 
 /// Nothing was queued: looks for events, and sleeps if it may. False if this worker is to leave.
 bool scheduler::idle(worker& w, wait mode, clock::time_point deadline) noexcept {
-  if (options_.spin != options_.spin.zero() && mode == wait::yes && w.spun_at_ != w.ran() &&
+  if (options_.spin > options_.spin.zero() && mode == wait::yes && w.spun_at_ != w.ran() &&
       spin(w, deadline))
     return true;
   lock l(mutex_);
@@ -75,8 +75,10 @@ bool scheduler::idle(worker& w, wait mode, clock::time_point deadline) noexcept 
   }
   woke();
   w.settled_ = false;
-  if (is_single(w))
+  if (is_single(w)) {
     w.local_.prepend(backlog_);
+    end_search(w, true);
+  }
   outstanding_.fetch_add(credit, std::memory_order_relaxed);
   return mode == wait::yes || more || !w.local_.empty() || !nothing_queued();
 }

@@ -81,6 +81,14 @@ class worker {
   std::size_t queue_length() const noexcept { return local_.size(); }
   worker_counts counts() const noexcept;
 
+  /// The same thread's worker of the same scheduler in which this call is nested, or null.
+  worker* further_out() const noexcept {
+    worker* w = outer_;
+    while (w && &w->owner_ != &owner_)
+      w = w->outer_;
+    return w;
+  }
+
  private:
   friend class scheduler;
   friend class scheduler_model;
@@ -136,8 +144,9 @@ class worker {
   std::int64_t work_ = 0;  // change of the work count not yet told to the scheduler
   std::atomic<operation::function> running_{nullptr};
   std::atomic<const void*> origin_{nullptr};
-  time_point turn_began_{};                    // unless it slept since
-  std::uint64_t spun_at_ = ~std::uint64_t(0);  // ran() when it last spun
+  time_point turn_began_{};     // unless it slept since
+  time_point looked_around_{};  // when it last looked for what others have left
+  std::uint64_t spun_at_ = 0;   // ran() when it last spun
   statistic from_outside_;
   statistic strand_calls_;
   const std::thread::id thread_ = std::this_thread::get_id();

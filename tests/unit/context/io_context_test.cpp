@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <future>
@@ -312,6 +313,25 @@ TEST_P(io_context_on, run_one_nested_in_a_handler_keeps_the_order) {
     post(context, [&, c] { order += c; });
   context.run();
   EXPECT_EQ(order, "abcdf");
+}
+
+// P6 holds for calls nested in a handler: there is one thread.
+TEST_P(io_context_on, nested_in_a_handler_the_order_of_many_posts_is_kept) {
+  std::vector<int> order;
+  post(context, [&] {
+    post(context, [&] {
+      order.push_back(0);
+      post(context, [&] { order.push_back(1000); });
+    });
+    for (int i = 1; i != 300; ++i)
+      post(context, [&, i] { order.push_back(i); });
+    std::thread([&] { post(context, [&] { order.push_back(300); }); }).join();
+    post(context, [&] { order.push_back(301); });
+    EXPECT_EQ(context.poll(), 303u);
+  });
+  context.run();
+  ASSERT_EQ(order.size(), 303u);
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
 }
 
 TEST(io_context, single_thread_runs_what_its_thread_posts) {

@@ -289,4 +289,54 @@ TEST(strand, serialises_functions_that_many_threads_post_and_run) {
   EXPECT_EQ(unguarded, threads * posts);
 }
 
+/// An executor of the user's own that calls at once, and then looks at what it holds.
+class looking_executor {
+ public:
+  explicit looking_executor(weft::io_context& context)
+      : context_(&context), looks_(std::make_shared<int>(0)) {}
+
+  template <class F>
+  void execute(F f) const {
+    f();
+    ++*looks_;
+  }
+  weft::execution_context& query(weft::execution::context_t) const noexcept { return *context_; }
+  static constexpr auto query(weft::execution::blocking_t) noexcept {
+    return weft::execution::blocking.always;
+  }
+  looking_executor require(weft::execution::blocking_t::never_t) const { return *this; }
+  looking_executor require(weft::execution::blocking_t::possibly_t) const { return *this; }
+  friend bool operator==(const looking_executor& a, const looking_executor& b) noexcept {
+    return a.looks_ == b.looks_;
+  }
+
+ private:
+  weft::io_context* context_;
+  std::shared_ptr<int> looks_;
+};
+
+// What is submitted may own the very executor that it is submitted to.
+TEST(submission, may_end_the_executor_it_is_submitted_to) {
+  weft::io_context context;
+  struct owner {
+    explicit owner(weft::io_context& c) : ex(c), strand(ex) {}
+    looking_executor ex;
+    weft::strand<looking_executor> strand;
+  };
+  int n = 0;
+  auto one = std::make_unique<owner>(context);
+  auto& ex = one->ex;
+  weft::dispatch(ex, [&n, one = std::move(one)]() mutable {
+    one.reset();
+    ++n;
+  });
+  auto two = std::make_unique<owner>(context);
+  auto& strand = two->strand;
+  weft::post(strand, [&n, two = std::move(two)]() mutable {
+    two.reset();
+    ++n;
+  });
+  EXPECT_EQ(n, 2);
+}
+
 }  // namespace
