@@ -180,14 +180,15 @@ std::vector<void*> stack_signal::question::answer() {
     return {};
   while (e.state.load(std::memory_order_acquire) != exchange::answered)
     std::this_thread::yield();
+  struct end_of_question {
+    ~end_of_question() { the_exchange.state.store(exchange::idle, std::memory_order_relaxed); }
+  } at_the_end;
   const auto end = e.frames.begin() + e.count;
   // The first are the handler's and the kernel's way to it.
   auto begin = std::find(e.frames.begin(), end, e.interrupted_at);
   if (begin == end)
     begin = e.frames.begin() + std::min(e.count, 2);
-  std::vector<void*> frames(begin, end);
-  e.state.store(exchange::idle, std::memory_order_relaxed);
-  return frames;
+  return std::vector<void*>(begin, end);
 }
 
 }  // namespace WEFT_NAMESPACE::observe

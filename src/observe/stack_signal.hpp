@@ -41,7 +41,7 @@ class stack_signal {
     void ask(const stack_signal& by, pthread_t thread, condition only_if) noexcept;
 
     /// The addresses of its calls, the innermost first; empty if it was not asked, the condition
-    /// did not hold, or it does not answer within about a second.
+    /// did not hold, or it does not answer within about a second. Throws std::bad_alloc.
     std::vector<void*> answer();
 
    private:

@@ -9,8 +9,10 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include <weft/base/clock.hpp>
@@ -69,7 +71,7 @@ class stall_detector::watcher final : private detail::observer {
     }
     scheduler_.add(*this);
     try {
-      thread_ = std::thread([this]() noexcept { run(); });
+      thread_ = std::thread([this] { run(); });
     } catch (...) {
       end();
       throw;
@@ -116,7 +118,7 @@ class stall_detector::watcher final : private detail::observer {
     changed_.notify_one();
   }
 
-  void run() {
+  void run() noexcept {
     for (;;) {
       {
         const std::lock_guard lock(mutex_);
@@ -137,31 +139,44 @@ class stall_detector::watcher final : private detail::observer {
     }
   }
 
-  void look() {
+  // A report that there is no memory for is left out, alone; nothing else here may throw.
+
+  void look() noexcept {
     std::vector<finding> found;
     watch_.begin(detail::steady_now());
     scheduler_.look([&](const detail::worker& w) {
-      if (watch_.see({.worker = w.id(), .handlers = w.handlers(), .is_asleep = w.is_asleep()}))
-        found.push_back({.scheduler = &scheduler_,
-                         .worker = w.id(),
-                         .handlers = w.handlers(),
-                         .thread = w.thread(),
-                         .running = w.running(),
-                         .origin = w.origin()});
+      if_memory_suffices([&] {
+        if (watch_.see({.worker = w.id(), .handlers = w.handlers(), .is_asleep = w.is_asleep()}))
+          found.push_back({.scheduler = &scheduler_,
+                           .worker = w.id(),
+                           .handlers = w.handlers(),
+                           .thread = w.thread(),
+                           .running = w.running(),
+                           .origin = w.origin()});
+      });
     });
     for (const finding& f : found)
-      begin_stall(f);
+      if_memory_suffices([&] { begin_stall(f); });
     watch_.finish([this](const stall_watch::held& h, std::int64_t duration) {
       const auto s = stalls_.find({h.worker, h.handlers});
+      if (s == stalls_.end())
+        return;
       s->second.has_ended = true;
       s->second.duration = std::chrono::nanoseconds(duration);
-      report_(s->second);
+      if_memory_suffices([&] { report_(s->second); });
       stalls_.erase(s);
     });
   }
 
+  template <class F>
+  static void if_memory_suffices(F f) {
+    try {
+      f();
+    } catch (const std::bad_alloc&) {}
+  }
+
   void begin_stall(const finding& f) {
-    stall& s = stalls_[{f.worker, f.handlers}];
+    stall s;
     symbols names;
     s.id = ++last_id_;
     s.duration = std::chrono::nanoseconds(watch_.duration(f.worker));
@@ -171,7 +186,7 @@ class stall_detector::watcher final : private detail::observer {
       s.origin = names.name_callers(origins::addresses(f.origin));
     if (signal_)
       s.stack = names.name(ask(f), true);
-    report_(s);
+    report_(stalls_.emplace(std::pair(f.worker, f.handlers), std::move(s)).first->second);
   }
 
   /// The stack of a stalled worker, if it is still in the same handler when it answers.

@@ -36,6 +36,7 @@
 #include <weft/net/resolver_options.hpp>
 #include <weft/net/tcp.hpp>
 #include <weft/net/udp.hpp>
+#include <weft/observe/stall_detector.hpp>
 
 #include "support/backend.hpp"
 
@@ -45,11 +46,14 @@ namespace {
 const bool all_from_operator_new = weft::detail::thread_memory::bypass();
 
 thread_local int allocations_until_failure = -1;  // -1: none fails
+std::atomic<int> failures{0};
 std::atomic<std::ptrdiff_t> live_blocks{0};
 
 void* allocate(std::size_t size) noexcept {
-  if (allocations_until_failure >= 0 && allocations_until_failure-- == 0)
+  if (allocations_until_failure >= 0 && allocations_until_failure-- == 0) {
+    ++failures;
     return nullptr;
+  }
   void* p = std::malloc(size == 0 ? 1 : size);
   live_blocks += p != nullptr;
   return p;
@@ -193,6 +197,36 @@ TEST(failing_allocation, meets_every_block_of_an_operation) {
   EXPECT_EQ(live_blocks, before);
   allocations_until_failure = 0;
   EXPECT_THROW(thread_memory::allocate(32, 8), std::bad_alloc);
+}
+
+// One handler's stall is reported. The n-th allocation after that fails: with the report of its end
+// or the next handler's stall. A third handler's is reported again.
+TEST(failing_allocation, leaves_out_the_report_of_a_stall_and_the_detector_goes_on) {
+  for (int n = 0;; ++n) {
+    ASSERT_LT(n, 1000);
+    io_context context;
+    std::atomic<int> begun{0};
+    const int failures_before = failures;
+    weft::observe::stall_detector_options options;
+    options.limit = std::chrono::milliseconds(1);
+    const weft::observe::stall_detector detector(
+        context, options, [&](const weft::observe::stall& s) {
+          if (!s.has_ended)
+            allocations_until_failure = ++begun == 1 ? n : -1;
+        });
+    const auto hold_until = [&](auto condition) {
+      weft::post(context, [condition] {
+        while (!condition())
+          std::this_thread::yield();
+      });
+    };
+    hold_until([&] { return begun == 1; });
+    hold_until([&] { return begun == 2 || failures != failures_before; });
+    hold_until([&] { return begun >= 2; });
+    context.run();
+    if (failures == failures_before)
+      break;
+  }
 }
 
 TEST_P(allocation_fault, in_a_resolver_reaches_the_caller_or_the_handler) {

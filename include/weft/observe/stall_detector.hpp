@@ -73,7 +73,7 @@ struct stall_detector_options {
 /// glibc 2.35 and GCC 12 or later takes no lock and allocates nothing.
 ///
 /// **The callback** is called on the detector's thread, with nothing locked; one at a time. It must
-/// not throw, nor destroy the detector.
+/// not throw, nor destroy the detector. A report for which there is no memory is left out.
 ///
 /// Thread safety: any thread may make and destroy detectors, several on a context; each must be
 /// destroyed before its context. In the child of a fork it is at rest. Throws std::bad_alloc;
