@@ -12,18 +12,29 @@ namespace {
 class sampler {
  public:
   bool chooses() noexcept {
-    if (--left_ != 0)
-      return false;
-    random_ ^= random_ << 13;
-    random_ ^= random_ >> 17;
-    random_ ^= random_ << 5;
-    left_ = 1 + random_ % 127;
-    return true;
+    if (left_ == 0)
+      left_ = next_distance();
+    return --left_ == 0;
   }
 
  private:
-  std::uint32_t left_ = 1;
-  std::uint32_t random_ = 2463534242;  // xorshift32
+  std::uint32_t next_distance() noexcept {
+    if (random_ == 0)
+      random_ = next_seed();
+    random_ ^= random_ << 13;
+    random_ ^= random_ >> 17;
+    random_ ^= random_ << 5;
+    return 1 + random_ % 127;
+  }
+
+  /// Another for each sampler, and never 0.
+  static std::uint32_t next_seed() noexcept {
+    static constinit std::atomic<std::uint32_t> seeds{0};
+    return (2 * seeds.fetch_add(1, std::memory_order_relaxed) + 1) * 2654435769u;
+  }
+
+  std::uint32_t left_ = 0;
+  std::uint32_t random_ = 0;  // xorshift32
 };
 
 constinit thread_local sampler queued_here;
