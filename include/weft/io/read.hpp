@@ -46,7 +46,8 @@ std::size_t read(SyncReadStream& stream, Buffers&& buffers) {
 
 /// The asynchronous form of `read`: as many calls of `stream.async_read_some` as that takes; of one
 /// buffer and a socket, one operation. The program starts no other read on the stream until it has
-/// completed. Never inside this call, unless by an associated immediate executor.
+/// completed. The handler is not called inside this call, unless by an associated immediate
+/// executor: where there is nothing to read, or where all of it can be read at once.
 ///
 /// Completion signature: `void(error_code, std::size_t)`: the bytes read, also where an error or a
 /// cancellation ended it early. The memory of a buffer sequence must stay valid until the handler

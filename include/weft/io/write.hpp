@@ -42,7 +42,8 @@ std::size_t write(SyncWriteStream& stream, Buffers&& buffers) {
 
 /// The asynchronous form of `write`: as many calls of `stream.async_write_some` as that takes; of
 /// one buffer and a socket, one operation. The program starts no other write on the stream until it
-/// has completed. Never inside this call, unless by an associated immediate executor.
+/// has completed. The handler is not called inside this call, unless by an associated immediate
+/// executor: where there is nothing to write, or where all of it can be written at once.
 ///
 /// Completion signature: `void(error_code, std::size_t)`: the bytes written, also where an error or
 /// a cancellation ended it early. The memory of a buffer sequence must stay valid until the handler
