@@ -94,8 +94,11 @@ struct io_kind {
 /// A pending operation on a descriptor, or (with no object) on the operating system at large.
 ///
 /// States, guarded by the lock of its object (by that of the driver's own object, if it has none):
-///   fresh -> queued -> submitted -> finished        submitted: the kernel or a helper thread has
-///   it fresh | queued -> finished                      performed, failed or cancelled before that
+/// - fresh -> queued: it waits for its turn, or for readiness.
+/// - queued -> submitted: the kernel or a helper thread has it.
+/// - submitted -> queued: they have answered; it may be submitted again.
+/// - fresh | queued -> finished: performed, failed or cancelled.
+///
 /// A finished operation is in the scheduler's queue, or runs, and is touched by nobody else.
 class WEFT_API io_operation : public operation {
  public:
