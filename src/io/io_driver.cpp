@@ -554,7 +554,7 @@ void io_driver::cancel_operation(io_operation* op, bool unless_begun) noexcept {
   io_operation* to_pool = nullptr;
   {
     const object_lock lock(object.mutex);
-    to_pool = self.withdraw(object, op, ready, unless_begun);
+    to_pool = self.withdraw(object, op, ready, unless_begun && op->kind().whole);
   }
   self.complete(ready, to_pool);
 }

@@ -15,8 +15,8 @@ WEFT_API io_driver& use_io_driver(execution_context& context);
 WEFT_API scheduler& driver_scheduler(io_driver& driver) noexcept;
 
 /// Cancels one operation: what has not begun ends with operation_aborted; what the kernel has is
-/// asked back and reports what became of it. With `unless_begun`, one that has transferred some of
-/// its bytes goes on. Any thread.
+/// asked back and reports what became of it. With `unless_begun`, a whole transfer (io_kind::whole)
+/// that has transferred some of its bytes goes on. Any thread.
 WEFT_API void cancel_io_operation(io_operation* op, bool unless_begun) noexcept;
 
 /// What a descriptor can do without being told each time it would block.

@@ -72,6 +72,10 @@ struct io_kind {
   /// whether the kernel knows the buffer; if it does, no attempt by system call is made before.
   registered_transfer& (*registered)(io_operation&) noexcept = nullptr;
 
+  /// Whether it goes on by itself until all of its bytes are transferred: then a total cancellation
+  /// ends it only before the first of them.
+  bool whole = false;
+
   /// For those who count what is pending.
   io_activity activity = io_activity::transfer;
 
@@ -143,7 +147,7 @@ class WEFT_API io_operation : public operation {
   io_queue queue_;
   state state_ = state::fresh;
   bool cancelled_ = false;     // a cancel was asked for: ECANCELED is an answer, not an accident
-  bool unless_begun_ = false;  // but only if no byte had been transferred
+  bool unless_begun_ = false;  // but only if no byte had been transferred (io_kind::whole)
   bool polled_ = false;        // io_uring has a readiness poll of it, not the operation itself
   bool pooled_ = false;        // submitted to a helper thread, not to the kernel
   bool later_ = false;         // the last attempt said so: the object's time counts, not readiness

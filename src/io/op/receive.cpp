@@ -170,8 +170,10 @@ io_status finish_receive_message(io_operation& base, int result) noexcept {
 }  // namespace
 
 const io_kind receive_operation::receive_kind{&perform_receive, &prepare_receive, &finish_receive};
-const io_kind receive_all_operation::receive_all_kind{&perform_receive_all, &prepare_receive_all,
-                                                      &finish_receive_all};
+const io_kind receive_all_operation::receive_all_kind{.perform = &perform_receive_all,
+                                                      .prepare = &prepare_receive_all,
+                                                      .finish = &finish_receive_all,
+                                                      .whole = true};
 const io_kind receive_registered_operation::registered_kind{
     .perform = &perform_receive,
     .prepare = &prepare_receive_registered,

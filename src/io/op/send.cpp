@@ -121,8 +121,10 @@ void prepare_send_registered(io_operation& base, io_uring_sqe& sqe) noexcept {
 }  // namespace
 
 const io_kind send_operation::send_kind{&perform_send, &prepare_send, &finish_sent};
-const io_kind send_all_operation::send_all_kind{&perform_send_all, &prepare_send_all,
-                                                &finish_sent_part};
+const io_kind send_all_operation::send_all_kind{.perform = &perform_send_all,
+                                                .prepare = &prepare_send_all,
+                                                .finish = &finish_sent_part,
+                                                .whole = true};
 const io_kind send_message_operation::send_message_kind{&perform_send_message,
                                                         &prepare_send_message, &finish_sent};
 // Of the room at a UNIX-domain destination io_uring is not told either; and from its second attempt

@@ -13,6 +13,7 @@
 #include <weft/net/generic_protocol.hpp>
 #include <weft/net/udp_protocol.hpp>
 
+#include "support/cancellable.hpp"
 #include "unit/net/socket_fixture.hpp"
 
 namespace {
@@ -416,6 +417,22 @@ TEST_P(datagram_batch, cancelled_send_tells_how_many_were_sent) {
   EXPECT_GT(sent.bytes(), 0u);
   room<unix_datagram> in(3000, 8);
   EXPECT_EQ(b.receive_batch(in.batch), sent.bytes());
+}
+
+TEST_P(datagram_batch, send_that_has_begun_is_ended_by_total_cancellation) {
+  auto [a, b] = unix_datagram_pair();
+  letters<unix_datagram> out(numbers(3000));
+  weft::cancellation_signal signal;
+  transfer sent;
+  a.async_send_batch(out.batch, cancellable(signal, sent.handler()));
+  context.poll();
+  signal.emit(weft::cancellation_type::total);
+  context.restart();
+  context.poll();
+  EXPECT_EQ(sent.ec(), weft::error::operation_aborted);
+  EXPECT_GT(sent.bytes(), 0u);
+  a.close();
+  run();
 }
 
 // ---- UNIX-domain sockets

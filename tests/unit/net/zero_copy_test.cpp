@@ -3,10 +3,10 @@
 #include <string>
 #include <tuple>
 
-#include <weft/async/bind_cancellation_slot.hpp>
 #include <weft/io/read.hpp>
 #include <weft/net/zero_copy.hpp>
 
+#include "support/cancellable.hpp"
 #include "unit/net/socket_fixture.hpp"
 
 namespace {
@@ -89,6 +89,23 @@ TEST_P(zero_copy, close_does_not_wait_for_a_peer_that_does_not_read) {
   a.close();
   run();
   EXPECT_EQ(sent.ec(), weft::error::operation_aborted);
+}
+
+TEST_P(zero_copy, total_cancellation_ends_the_wait_for_a_peer_that_does_not_read) {
+  auto [a, b] = tcp_pair();
+  b.set_option(tcp::socket::receive_buffer_size(1));
+  const std::string much(1 << 20, 'x');
+  weft::cancellation_signal signal;
+  zero_copy_result sent;
+  weft::async_send_zero_copy(a, buffer(much), weft_test::cancellable(signal, sent.handler()));
+  while (b.available() == 0)
+    context.poll();
+  context.poll();
+  ASSERT_EQ(sent.calls, 0);
+  signal.emit(weft::cancellation_type::total);
+  while (sent.calls == 0 && context.run_one() != 0) {}
+  EXPECT_EQ(sent.ec(), weft::error::operation_aborted);
+  EXPECT_GT(sent.bytes(), 0u);
 }
 
 TEST_P(zero_copy, reset_by_the_peer_ends_it) {
