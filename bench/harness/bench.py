@@ -56,9 +56,16 @@ def run_workload(workload, programs, size, rounds):
 
 
 def smoke(workloads, programs):
-    """Each program once with small numbers: do they run, and do the same work?"""
+    """Each program once with small numbers: do they run, and do the same work? One that was built
+    may be absent only by its own word (runs.ABSENT)."""
     failed = []
     for workload in workloads:
+        due = [run for group in workload.groups for run in group.runs]
+        missing = sorted({run.program for run in due if programs.missing(run)})
+        if missing:
+            failed.append(f"{workload.name}: not there: {', '.join(missing)}")
+        elif not any(programs.command(run) for run in due):
+            failed.append(f"{workload.name}: none of its programs is there")
         done, failures = run_workload(workload, programs, plan.SMOKE, 1)
         failed += failures
         absent = {name for group in done for name, run in group["runs"].items() if not run}

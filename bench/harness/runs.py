@@ -31,6 +31,13 @@ class Programs:
             return [sys.executable, str(script), *run.arguments]
         return None
 
+    def missing(self, run):
+        """Whether a run's program should be there, for programs.txt names it, and is not."""
+        listed = self.built / "programs.txt"
+        name = f"bench_{run.workload}_{run.implementation}"
+        return (not self.command(run) and listed.exists()
+                and name in listed.read_text().splitlines())
+
 
 ABSENT = 77  # what a program ends with that cannot run here: the kernel lacks what it needs
 
@@ -62,7 +69,8 @@ def value(report, measure):
 
 
 def run_group(group, programs, size, rounds, progress):
-    """Reports by run, {name: [report, ...]}, one for each round; one that is absent has none. A round before the first warms up and is not counted. `rounds` overrides how many."""
+    """Reports by run, {name: [report, ...]}, one for each round; one that is absent has none. A round
+    before the first warms up and is not counted. `rounds` overrides how many."""
     commands = {run.name: programs.command(run) for run in group.runs}
     present = [run for run in group.runs if commands[run.name]]
     wanted = {run.name: rounds or group.rounds(run, size) for run in present}

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 """The harness of the benchmarks: its plans, its statistics, its verdicts, and its refusals."""
+import contextlib
+import io
 import os
 import pathlib
 import statistics
@@ -10,6 +12,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent.parent / "bench" / "harness"))
+import bench  # noqa: E402
 import compare  # noqa: E402
 import machine  # noqa: E402
 import plan  # noqa: E402
@@ -205,6 +208,36 @@ class Running(unittest.TestCase):
     def test_what_is_not_built_or_cannot_run_here_has_no_reports(self):
         done = self.run_group({"a": self.script(10), "b": None, "c": "raise SystemExit(77)"})
         self.assertEqual([len(done[name]) for name in "abc"], [2, 0, 0])
+
+
+class Smoke(unittest.TestCase):
+    def smoke(self, scripts, listed=None):
+        """What is wrong with a workload of the runs `a` and `b`, of which these scripts are there."""
+        with tempfile.TemporaryDirectory() as folder:
+            home = pathlib.Path(folder) / "work"
+            home.mkdir()
+            for name, text in scripts.items():
+                (home / f"{name}.py").write_text(text)
+            if listed is not None:
+                (pathlib.Path(folder) / "programs.txt").write_text("\n".join(listed) + "\n")
+            group = plan.Group({}, [plan.Run(name, "work", name, []) for name in "ab"], [])
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                return bench.smoke([plan.Workload("work", [group])], runs.Programs(folder, folder))
+
+    def test_a_program_that_was_listed_and_is_not_there_is_named(self):
+        self.assertEqual(self.smoke({"a": Running.script(10)}, ["bench_work_a", "bench_work_b"]),
+                         ["work: not there: work/b"])
+
+    def test_a_peer_that_was_not_listed_may_be_absent(self):
+        self.assertEqual(self.smoke({"a": Running.script(10)}, ["bench_work_a"]), [])
+
+    def test_without_any_program_it_fails(self):
+        for listed in (None, []):
+            self.assertEqual(self.smoke({}, listed), ["work: none of its programs is there"])
+
+    def test_a_program_may_say_that_it_cannot_run_here(self):
+        unable = "raise SystemExit(77)"
+        self.assertEqual(self.smoke({"a": unable, "b": unable}), [])
 
 
 class Machine(unittest.TestCase):
