@@ -16,10 +16,10 @@ void write_file(const parameters& p, const std::string& path) {
   for (std::uint64_t i = 0; i != p.blocks_of_each(); ++i) {
     number(data, i);
     if (::write(fd, data.data(), data.size()) != ssize_t(data.size()))
-      die("write");
+      bench::die("write");
   }
   if (::fdatasync(fd) != 0 || ::close(fd) != 0)
-    die("fdatasync");
+    bench::die("fdatasync");
 }
 
 std::uint64_t read_file(const parameters& p, const std::string& path) {
@@ -28,7 +28,7 @@ std::uint64_t read_file(const parameters& p, const std::string& path) {
   std::uint64_t sum = 0;
   for (std::uint64_t i = 0; i != p.blocks_of_each(); ++i) {
     if (::read(fd, data.data(), data.size()) != ssize_t(data.size()))
-      die("read");
+      bench::die("read");
     sum += number_of(data);
   }
   ::close(fd);

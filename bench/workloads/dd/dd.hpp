@@ -3,13 +3,16 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "harness/child.hpp"
 #include "harness/directory.hpp"
 #include "harness/run.hpp"
 
@@ -49,11 +52,6 @@ inline std::uint64_t number_of(const block& b) {
   return n;
 }
 
-[[noreturn]] inline void die(const char* what) {
-  std::perror(what);
-  std::exit(1);
-}
-
 /// What is done with the files: `write`, then `read`, which returns the sum of the numbers read.
 template <class Write, class Read>
 bench::result run(const parameters& p, Write write, Read read) {
@@ -73,7 +71,7 @@ bench::result run(const parameters& p, Write write, Read read) {
   for (const std::string& path : paths) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0 || (!p.cached && ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) != 0))
-      die(path.c_str());
+      bench::die(path.c_str());
     ::close(fd);
   }
   const auto emptied = clock::now();
