@@ -239,9 +239,10 @@ io_status receive_batch(int fd, const incoming_batch& batch, int first_flags, st
     const auto received = static_cast<std::size_t>(n);
     call.store(received);
     count += received;
-    // Fewer, because of an error: the system keeps it for the next call, and wakes who waits.
+    // Fewer: the socket is empty, or there was an error, which the system keeps for the next call
+    // but wakes nobody for.
     if (received != call.count())
-      return io_status::drained;
+      return io_status::done;
   }
   return io_status::done;
 }

@@ -357,6 +357,27 @@ TEST_P(datagram_batch, memory_that_is_none_is_an_error) {
   EXPECT_EQ(received.bytes(), 0u);
 }
 
+TEST_P(datagram_batch, cut_short_by_an_error_it_leaves_no_receive_waiting) {
+  udp::socket a = bound(), b = bound();
+  const udp::endpoint to = b.local_endpoint();
+  room<udp> in(3), single(1);
+  in.batch[1].buffer = weft::mutable_buffer(reinterpret_cast<void*>(8), 3);
+  transfer first, second;
+  b.async_receive_batch(in.batch, first.handler());
+  context.poll();
+  EXPECT_EQ(first.calls, 0);
+  letters<udp> out(numbers(4), &to);
+  a.send_batch(out.batch);
+  run_until_done(first);
+  EXPECT_FALSE(first.ec());
+  EXPECT_EQ(first.bytes(), 1u);
+  b.async_receive(buffer(single.bytes), second.handler());
+  context.restart();
+  for (int i = 0; i != 1000 && second.calls == 0; ++i)
+    context.poll();
+  EXPECT_EQ(second.calls, 1);
+}
+
 TEST_P(datagram_batch, of_a_socket_in_non_blocking_mode_reports_would_block) {
   auto [a, b] = unix_datagram_pair();
   a.non_blocking(true);
