@@ -2,10 +2,15 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <chrono>
+#include <thread>
+
 #include <weft/base/error.hpp>
 #include <weft/io/op/wait.hpp>
 #include <weft/net/socket_handle.hpp>
 
+#include "io/io_driver.hpp"
+#include "io/op/destination.hpp"
 #include "io/op/retry.hpp"
 
 namespace WEFT_NAMESPACE::detail {
@@ -13,6 +18,11 @@ namespace WEFT_NAMESPACE::detail {
 namespace {
 
 constexpr int no_limit = -1;
+
+/// Before another attempt at what no readiness tells of.
+void pause() noexcept {
+  std::this_thread::sleep_for(std::chrono::nanoseconds(io_driver::shortage_tick));
+}
 
 }  // namespace
 
@@ -24,14 +34,19 @@ error_code socket_handle::take_error() const noexcept {
   return pending == 0 ? error_code() : errno_code(pending);
 }
 
-/// After a call that would block: whether to try again, once it would not.
-bool socket_handle::may_wait(io_queue what, int flags, error_code& ec) const noexcept {
+/// After a call that would block: whether it may be waited until it would not.
+bool socket_handle::may_block(int flags, error_code& ec) const noexcept {
   // On a descriptor in blocking mode it was a time-out that the user has set (SO_RCVTIMEO).
   if (non_blocking() || !native_non_blocking() || (flags & MSG_DONTWAIT) != 0) {
     ec = error::would_block;
     return false;
   }
-  return poll_descriptor(native_handle(), poll_events(what), no_limit, ec);
+  return true;
+}
+
+/// The same; waits for readiness.
+bool socket_handle::may_wait(io_queue what, int flags, error_code& ec) const noexcept {
+  return may_block(flags, ec) && poll_descriptor(native_handle(), poll_events(what), no_limit, ec);
 }
 
 error_code socket_handle::connect(const sockaddr* address, std::size_t size) noexcept {
@@ -134,7 +149,11 @@ std::size_t socket_handle::send(const message_header& header, int flags,
       ec = errno_code(errno);
       return 0;
     }
-    if (!may_wait(io_queue::write, flags, ec))
+    if (!may_block(flags, ec))
+      return 0;
+    if (full_elsewhere(native_handle(), header.name))
+      pause();
+    else if (!poll_descriptor(native_handle(), POLLOUT, no_limit, ec))
       return 0;
   }
 }
@@ -156,8 +175,10 @@ std::size_t socket_handle::send_batch(outgoing_batch batch, error_code& ec) cons
   const int flags = non_blocking() ? MSG_DONTWAIT : 0;
   while (!ec && sent != batch.count) {
     const io_status status = detail::send_batch(native_handle(), batch, flags, sent, ec);
-    if (status != io_status::done)
+    if (status == io_status::again)
       may_wait(io_queue::write, 0, ec);
+    else if (status == io_status::later && may_block(0, ec))
+      pause();
   }
   return sent;
 }

@@ -91,6 +91,7 @@ class WEFT_API socket_handle : public io_handle {
   };
 
   error_code set_native(bool mode) const noexcept;
+  bool may_block(int flags, error_code& ec) const noexcept;
   bool may_wait(io_queue what, int flags, error_code& ec) const noexcept;
 };
 

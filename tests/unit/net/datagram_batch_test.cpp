@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <iterator>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include <linux/net_tstamp.h>
+
+#include <weft/async/bind_executor.hpp>
+#include <weft/io/steady_timer.hpp>
 #include <weft/net/basic_datagram_socket.hpp>
 #include <weft/net/descriptor_passing.hpp>
 #include <weft/net/generic_protocol.hpp>
@@ -526,6 +533,52 @@ TEST_P(datagram_batch, does_not_spin_while_a_destination_has_no_room) {
   EXPECT_LT(counted_datagram::endpoint::asked, 64 * 500);
   a.cancel();
   run();
+}
+
+// Of a socket in blocking mode, of which the descriptor is not.
+TEST_P(datagram_batch, synchronous_send_does_not_spin_while_a_destination_has_no_room) {
+  const auto address = abstract("full-too").path();
+  const counted_datagram::endpoint to{std::string(address)};
+  counted_datagram::socket a(context, counted_datagram()), b(context, to);
+  a.set_option(counted_datagram::socket::send_buffer_size(1 << 20));
+  a.native_non_blocking(true);
+  letters<counted_datagram> out(numbers(100), &to);
+  error_code ec;
+  std::size_t sent = 0;
+  counted_datagram::endpoint::asked = 0;
+  std::thread sender([&] { sent = a.send_batch(out.batch, ec); });
+  weft::steady_timer timer(context, std::chrono::milliseconds(50));
+  timer.async_wait([&](error_code) {
+    room<counted_datagram> in(100, 8);
+    for (std::size_t total = 0; total != 100;)
+      total += b.receive_batch(in.batch);
+  });
+  run();
+  sender.join();
+  EXPECT_FALSE(ec);
+  EXPECT_EQ(sent, 100u);
+  EXPECT_LT(counted_datagram::endpoint::asked, 64 * 500);
+}
+
+TEST_P(datagram_batch, single_send_waits_for_room_at_a_destination) {
+  unix_datagram::socket a(context, unix_datagram()), b(context, abstract("single"));
+  const unix_datagram::endpoint to = b.local_endpoint();
+  a.set_option(unix_datagram::socket::send_buffer_size(1 << 20));
+  a.non_blocking(true);
+  error_code ec;
+  std::size_t before = 0;
+  while (!ec)
+    before += a.send_to(buffer("x", 1), to, 0, ec);
+  ASSERT_EQ(ec, weft::error::would_block);
+  a.non_blocking(false);
+  a.native_non_blocking(true);
+  std::thread sender([&] { a.send_to(buffer("y", 1), to, 0, ec); });
+  room<unix_datagram> in(1, 8);
+  for (std::size_t i = 0; i != before + 1; ++i)
+    EXPECT_EQ(b.receive_batch(in.batch), 1u);
+  sender.join();
+  EXPECT_FALSE(ec);
+  EXPECT_EQ(in.text(0), "y");
 }
 
 TEST_P(datagram_batch, takes_no_descriptors_that_came_along) {
