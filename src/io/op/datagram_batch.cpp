@@ -23,9 +23,13 @@ constexpr std::size_t max_messages = 64;
 
 // ---- receiving
 
-/// Room for the segment size and, before it, a time stamp that the user may have asked for.
+/// Room for the segment size and for what the system puts before it, if the user has asked for
+/// that: SO_TIMESTAMPNS, SO_TIMESTAMPING (three time stamps) and its SOF_TIMESTAMPING_OPT_PKTINFO,
+/// SO_RXQ_OVFL, SO_RCVMARK, SO_RCVPRIORITY. What comes after it (IP_PKTINFO and its like) is cut.
 constexpr std::size_t control_capacity =
-    CMSG_SPACE(sizeof(int)) + CMSG_SPACE(2 * sizeof(std::int64_t));
+    CMSG_SPACE(sizeof(int)) + CMSG_SPACE(2 * sizeof(std::int64_t)) +
+    CMSG_SPACE(6 * sizeof(std::int64_t)) + CMSG_SPACE(4 * sizeof(std::uint32_t)) +
+    3 * CMSG_SPACE(sizeof(std::uint32_t));
 
 /// The segment size that ancillary data tells, or `otherwise`.
 std::size_t segment_size_of(msghdr& header, std::size_t otherwise) noexcept {

@@ -662,6 +662,35 @@ TEST_P(segmented_batch, of_one_size_and_destination_goes_as_one) {
   EXPECT_EQ(received_from(b), (sizes{{3 * 64 + 4, 64}, {64, 64}, {100, 100}}));
 }
 
+TEST_P(segmented_batch, tells_the_size_beside_what_else_the_socket_is_asked_to_tell) {
+  for (const bool v6 : {false, true}) {
+    const auto address = v6 ? weft::ip::address(weft::ip::address_v6::loopback())
+                            : weft::ip::address(weft::ip::address_v4::loopback());
+    udp::socket a(context, v6 ? udp::v6() : udp::v4()), b(context, a.local_endpoint().protocol());
+    error_code ec;
+    b.bind(udp::endpoint(address, 0), ec);
+    if (ec)
+      continue;
+    b.set_option(udp::generic_receive_offload(true));
+    b.set_option(weft::socket_option::boolean<SOL_SOCKET, SO_TIMESTAMPNS>(true));
+    b.set_option(weft::socket_option::integer<SOL_SOCKET, SO_TIMESTAMPING>(
+        SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_OPT_PKTINFO));
+    b.set_option(weft::socket_option::boolean<SOL_SOCKET, SO_RXQ_OVFL>(true));
+    b.set_option(weft::socket_option::boolean<IPPROTO_IP, IP_PKTINFO>(true));
+    b.set_option(weft::socket_option::boolean<IPPROTO_IP, IP_RECVTTL>(true));
+    b.set_option(weft::socket_option::boolean<IPPROTO_IP, IP_RECVTOS>(true));
+    if (v6) {
+      b.set_option(weft::socket_option::boolean<IPPROTO_IPV6, IPV6_RECVPKTINFO>(true));
+      b.set_option(weft::socket_option::boolean<IPPROTO_IPV6, IPV6_RECVHOPLIMIT>(true));
+      b.set_option(weft::socket_option::boolean<IPPROTO_IPV6, IPV6_RECVTCLASS>(true));
+    }
+    const udp::endpoint to = b.local_endpoint();
+    letters<udp> out({std::string(64, '1'), std::string(64, '2'), std::string(64, '3')}, &to);
+    EXPECT_EQ(a.send_batch(out.batch), 3u);
+    EXPECT_EQ(received_from(b), (sizes{{3 * 64, 64}})) << (v6 ? "IPv6" : "IPv4");
+  }
+}
+
 TEST_P(segmented_batch, is_made_of_one_buffer_where_it_says_so) {
   udp::socket a = bound(), b = gathering(), plain = bound();
   const udp::endpoint to_b = b.local_endpoint(), to_plain = plain.local_endpoint();
