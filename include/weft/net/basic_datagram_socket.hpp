@@ -87,10 +87,13 @@ class basic_datagram_socket : public detail::message_socket<Protocol, Executor> 
   /// kernel as one (UDP_SEGMENT, Linux 4.18), where that is possible and the socket has no
   /// ip::udp::segment_size of its own; the receivers see no difference.
   ///
-  /// Returns how many were sent, if there is an error, too: then the next one is at fault. Fails as
-  /// send and send_to: with message_size, EDESTADDRREQ (no destination and no peer) ...; with
-  /// operation_not_supported for a segment size that the socket or the kernel knows nothing of. In
-  /// non-blocking mode with would_block, when no more can be sent at once. O(size of the batch).
+  /// Returns how many were sent, if there is an error, too: then the next one is at fault. (The
+  /// refusal of an earlier datagram, which the socket keeps as connection_refused, is reported only
+  /// where it is the first thing that a system call finds: later on sendmmsg(2) takes it from the
+  /// socket and does not tell.) Fails as send and send_to: with message_size, EDESTADDRREQ (no
+  /// destination and no peer) ...; with operation_not_supported for a segment size that the socket
+  /// or the kernel knows nothing of. In non-blocking mode with would_block, when no more can be
+  /// sent at once. O(size of the batch).
   std::size_t send_batch(std::span<const outgoing_datagram> batch) {
     error_code ec;
     const std::size_t n = send_batch(batch, ec);
