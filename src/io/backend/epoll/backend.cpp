@@ -146,6 +146,7 @@ class epoll_backend final : public backend {
     if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI))
       object.hangup = true;
     const io_operation* reader = object.list(io_queue::read).front();
+    const std::size_t bytes = reader ? reader->bytes : 0;
     const bool end = (events & (EPOLLHUP | EPOLLERR)) != 0;
     if (end || (events & EPOLLPRI))
       driver_.perform(object, io_queue::except, ready);
@@ -153,7 +154,8 @@ class epoll_backend final : public backend {
       readable(object, ready);
     if (end || (events & EPOLLOUT))
       driver_.perform(object, io_queue::write, ready);
-    if (object.level && object.list(io_queue::read).front() == reader)
+    if (object.level && object.list(io_queue::read).front() == reader &&
+        (!reader || reader->bytes == bytes))
       watch_edges(object);
   }
 
