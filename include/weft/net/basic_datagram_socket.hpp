@@ -69,7 +69,7 @@ class basic_datagram_socket : public detail::message_socket<Protocol, Executor> 
                                         ec);
   }
 
-  /// The same, asynchronously.
+  /// The same, asynchronously; 256 at most are received at a time, so that others have their turn.
   /// Completion: void(error_code, std::size_t received).
   /// Errors: as above; operation_aborted.
   /// Cancellation: terminal, partial and total; no datagram is lost: what was taken is reported

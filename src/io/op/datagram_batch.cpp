@@ -21,6 +21,9 @@ namespace {
 /// The messages of one system call, kept on the stack; a longer batch takes several.
 constexpr std::size_t max_messages = 64;
 
+/// So many system calls in one attempt, and others get their turn: the object is locked meanwhile.
+constexpr std::size_t max_calls = 4;
+
 // ---- receiving
 
 /// Room for the segment size and for what the system puts before it, if the user has asked for
@@ -92,7 +95,9 @@ class receive_call {
 
 io_status perform_receive_batch(io_operation& base) noexcept {
   auto& op = static_cast<receive_batch_operation&>(base);
-  return receive_batch(op.fd, op.batch, MSG_DONTWAIT, op.bytes, op.ec);
+  incoming_batch turn = op.batch;
+  turn.count = std::min(turn.count, max_calls * max_messages);
+  return receive_batch(op.fd, turn, MSG_DONTWAIT, op.bytes, op.ec);
 }
 
 // ---- sending
@@ -254,7 +259,9 @@ io_status receive_batch(int fd, const incoming_batch& batch, int first_flags, st
 io_status send_batch(int fd, outgoing_batch& batch, int flags, std::size_t& sent,
                      error_code& ec) noexcept {
   ec = error_code();
-  while (sent != batch.count) {
+  for (std::size_t calls = 0; sent != batch.count; ++calls) {
+    if (calls == max_calls)
+      return io_status::more;
     send_call call(batch, sent);
     if (call.count() == 0) {
       ec = call.ec();

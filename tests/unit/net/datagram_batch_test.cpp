@@ -291,6 +291,46 @@ TEST_P(datagram_batch, longer_than_any_limit_is_sent_whole) {
   EXPECT_EQ(sent.bytes(), 3000u);
 }
 
+// ---- turns
+
+// Of two sizes, of which no more than two can go as one.
+TEST_P(datagram_batch, long_send_takes_turns_with_others) {
+  udp::socket a = bound(), b = bound();
+  const udp::endpoint to = b.local_endpoint();
+  std::vector<std::string> texts;
+  for (int i = 0; i != 2000; ++i)
+    texts.emplace_back(i % 2 == 0 ? "a" : "bc");
+  letters<udp> out(texts, &to);
+  transfer stopped, sent;
+  a.async_send_batch(out.batch, stopped.handler());
+  a.cancel();
+  run();
+  EXPECT_EQ(stopped.ec(), weft::error::operation_aborted);
+  EXPECT_GT(stopped.bytes(), 0u);
+  EXPECT_LT(stopped.bytes(), 2000u);
+  a.async_send_batch(out.batch, sent.handler());
+  run();
+  EXPECT_FALSE(sent.ec());
+  EXPECT_EQ(sent.bytes(), 2000u);
+}
+
+TEST_P(datagram_batch, receive_of_very_many_takes_turns_with_others) {
+  udp::socket a = bound(), b = bound();
+  b.set_option(udp::socket::receive_buffer_size(1 << 20));
+  const udp::endpoint to = b.local_endpoint();
+  letters<udp> out(numbers(300), &to);
+  EXPECT_EQ(a.send_batch(out.batch), 300u);
+  room<udp> in(400, 8);
+  transfer first, second;
+  b.async_receive_batch(in.batch, first.handler());
+  run();
+  ASSERT_LT(first.bytes(), 300u);
+  b.async_receive_batch(in.batch, second.handler());
+  run();
+  EXPECT_EQ(first.bytes() + second.bytes(), 300u);
+  EXPECT_EQ(in.text(second.bytes() - 1), "1299");
+}
+
 // ---- errors
 
 TEST_P(datagram_batch, stops_at_the_datagram_at_fault) {

@@ -60,12 +60,14 @@ WEFT_API io_status receive_batch(int fd, const incoming_batch& batch, int first_
                                  std::size_t& count, error_code& ec) noexcept;
 
 /// Sends the datagrams of the batch in order, from the `sent`-th on, which it counts up:
-/// sendmmsg(2). `batch.segments` changes if the kernel refuses to take several as one.
+/// sendmmsg(2). `more` if others are to have their turn before it goes on. `batch.segments` changes
+/// if the kernel refuses to take several as one.
 WEFT_API io_status send_batch(int fd, outgoing_batch& batch, int flags, std::size_t& sent,
                               error_code& ec) noexcept;
 
-/// Receives a batch, as soon as there is one datagram. On io_uring too, when the socket is
-/// readable: a request for each datagram costs more than the call for all.
+/// Receives a batch, as soon as there is one datagram, and of what is there 256 at most. On
+/// io_uring too, when the socket is readable: a request for each datagram costs more than the call
+/// for all.
 class WEFT_API receive_batch_operation : public transfer_operation {
  public:
   receive_batch_operation(function f, scheduler& owner, const incoming_batch& to) noexcept
