@@ -27,7 +27,8 @@ class basic_timer_queue {
 };
 
 /// What timers, waits and their service share. One lock guards all of it, and every wait's and
-/// timer's fields. Nothing that may block or call back runs while it is held, but a clock's own
+/// timer's fields, but for those steps of a wait that its states say are made without it
+/// (basic_wait_node). Nothing that may block or call back runs while it is held, but a clock's own
 /// functions; what completes is handed to the scheduler after unlocking.
 ///
 /// Each poll takes a batch of what is due at most, so what is queued meanwhile, and what the poller
