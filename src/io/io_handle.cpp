@@ -95,7 +95,10 @@ error_code io_handle::take(io_handle& from) noexcept {
   if (fd < 0)
     return errno_code(EBADF);
   const io_object& left = *from.object_;  // it has kept its notes
-  driver_->open(*object_, fd, left.pollable);
+  if (const error_code ec = driver_->open(*object_, fd, left.pollable)) {
+    ::close(fd);
+    return ec;
+  }
   object_->flags.store(left.flags.load(std::memory_order_relaxed), std::memory_order_relaxed);
   object_->zero_copy_sends = left.zero_copy_sends;
   return {};

@@ -80,7 +80,8 @@ class WEFT_API io_handle {
 
   /// Takes over the descriptor of `from`, which may be of another context, with its notes, and
   /// leaves it closed; cancels what is pending there. Fails with already_open, bad_descriptor
-  /// (`from` is closed) or no_memory; then nothing has happened.
+  /// (`from` is closed) or no_memory; then nothing has happened, unless another thread is still at
+  /// closing this handle: then the descriptor is closed, too.
   error_code take(io_handle& from) noexcept;
 
   // Per-descriptor notes of the owner, kept with the descriptor (modes, protocol state).
