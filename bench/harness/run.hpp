@@ -3,8 +3,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
+#include <stdexcept>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 namespace bench {
@@ -35,8 +36,14 @@ void report(std::string_view workload, std::string_view implementation, std::str
 /// What a program ends with that cannot run here, because the kernel lacks or denies what it needs.
 inline constexpr int absent = 77;
 
+/// What is thrown where the kernel lacks or denies what an implementation needs; names that.
+class kernel_lacks : public std::runtime_error {
+ public:
+  using runtime_error::runtime_error;
+};
+
 /// Runs `f` (which returns a result) once, and reports it. Returns what main is to return: `absent`
-/// if `f` throws that an operation is not supported.
+/// if `f` throws kernel_lacks.
 template <class F>
 int measure(std::string_view workload, std::string_view implementation, std::string_view note, F f);
 
@@ -53,9 +60,8 @@ int measure(std::string_view workload, std::string_view implementation, std::str
     const auto wall = std::chrono::steady_clock::now() - start;
     report(workload, implementation, note, r, wall, cpu_time() - cpu);
     return 0;
-  } catch (const std::system_error& e) {
-    if (e.code() != std::errc::operation_not_supported)
-      throw;
+  } catch (const kernel_lacks& e) {
+    std::fprintf(stderr, "the kernel lacks or denies %s\n", e.what());
     return absent;
   }
 }

@@ -10,6 +10,7 @@
 #include <weft/net/tcp.hpp>
 #include <weft/net/udp.hpp>
 
+#include "harness/weft_backend.hpp"
 #include "harness/weft_net.hpp"
 
 namespace bench {
@@ -37,8 +38,8 @@ struct weft_epoll : weft_sockets {
 struct weft_uring : weft_sockets {
   static constexpr const char* name = "weft_uring";
   static auto make_context() {
-    return std::make_unique<io_context>(
-        weft::io_context_options{.concurrency_hint = 1, .backend = weft::backend_kind::uring});
+    return std::make_unique<io_context>(weft::io_context_options{
+        .concurrency_hint = 1, .backend = available(weft::backend_kind::uring)});
   }
 };
 

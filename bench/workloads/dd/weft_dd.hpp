@@ -10,6 +10,8 @@
 #include <weft/io/stream_file.hpp>
 #include <weft/io/write.hpp>
 
+#include "harness/weft_backend.hpp"
+
 #include "dd.hpp"
 
 namespace dd {
@@ -94,7 +96,7 @@ std::uint64_t run_clients(weft::io_context& context, const parameters& p,
 inline int run_weft(int argc, char** argv, weft::backend_kind backend, const char* name) {
   const parameters p(argc, argv);
   return bench::measure("dd", name, "one thread, io_context{1}", [&] {
-    weft::io_context context({.concurrency_hint = 1, .backend = backend});
+    weft::io_context context({.concurrency_hint = 1, .backend = bench::available(backend)});
     return run(
         p,
         [&](const auto& paths) {

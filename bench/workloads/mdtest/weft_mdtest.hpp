@@ -5,6 +5,8 @@
 #include <weft/io/fs.hpp>
 #include <weft/io/stream_file.hpp>
 
+#include "harness/weft_backend.hpp"
+
 #include "mdtest.hpp"
 
 namespace mdtest {
@@ -78,7 +80,7 @@ class client {
 inline int run_weft(int argc, char** argv, weft::backend_kind backend, const char* name) {
   const parameters p(argc, argv);
   return bench::measure("mdtest", name, "one thread, io_context{1}", [&] {
-    weft::io_context context({.concurrency_hint = 1, .backend = backend});
+    weft::io_context context({.concurrency_hint = 1, .backend = bench::available(backend)});
     return run(p, [&](action what, const place& where) {
       std::vector<client> clients;
       for (std::uint64_t i = 0; i != p.clients; ++i)

@@ -8,6 +8,8 @@
 #include <weft/io/write.hpp>
 #include <weft/net/tcp.hpp>
 
+#include "harness/weft_backend.hpp"
+
 #include "echo.hpp"
 
 namespace tcp_echo {
@@ -26,8 +28,9 @@ inline int run_weft(int argc, char** argv, weft::backend_kind backend, const cha
   const std::string note =
       single_thread ? "io_context{single_thread}" : "io_context{" + std::to_string(threads) + "}";
   return bench::measure("tcp_echo", name, note, [&] {
-    weft::io_context context(
-        {.concurrency_hint = threads, .single_thread = single_thread, .backend = backend});
+    weft::io_context context({.concurrency_hint = threads,
+                              .single_thread = single_thread,
+                              .backend = bench::available(backend)});
     return run<weft_net>(context, p);
   });
 }

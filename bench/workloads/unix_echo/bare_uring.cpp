@@ -2,8 +2,6 @@
 #include <liburing.h>
 #include <unistd.h>
 
-#include <system_error>
-
 #include "echo.hpp"
 
 namespace {
@@ -26,7 +24,7 @@ class loop {
   loop() {
     if (io_uring_queue_init(512, &ring_, IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN) <
         0)
-      throw std::system_error(std::make_error_code(std::errc::operation_not_supported));
+      throw bench::kernel_lacks("io_uring");
   }
   ~loop() { io_uring_queue_exit(&ring_); }
 

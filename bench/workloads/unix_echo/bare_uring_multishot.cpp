@@ -81,10 +81,8 @@ class loop {
   static constexpr std::uint64_t sending = 1;
 
   static void check(int result, const char* what) {
-    if (result < 0) {
-      errno = -result;
-      die(what);
-    }
+    if (result < 0)
+      throw bench::kernel_lacks(what);
   }
 
   io_uring_sqe* entry() {

@@ -8,6 +8,8 @@
 #include <weft/net/connect_pair.hpp>
 #include <weft/net/local.hpp>
 
+#include "harness/weft_backend.hpp"
+
 #include "echo.hpp"
 
 namespace unix_echo {
@@ -23,7 +25,7 @@ struct weft_net {
 inline int run_weft(int argc, char** argv, weft::backend_kind backend, const char* name) {
   const parameters p(argc, argv);
   return bench::measure("unix_echo", name, "io_context{1}", [&] {
-    weft::io_context context({.concurrency_hint = 1, .backend = backend});
+    weft::io_context context({.concurrency_hint = 1, .backend = bench::available(backend)});
     return run<weft_net>(context, p);
   });
 }

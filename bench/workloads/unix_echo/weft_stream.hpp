@@ -8,6 +8,8 @@
 #include <weft/net/local.hpp>
 #include <weft/net/receive_stream.hpp>
 
+#include "harness/weft_backend.hpp"
+
 #include "pieces.hpp"
 
 namespace unix_echo {
@@ -54,8 +56,9 @@ inline int run_streams(int argc, char** argv, weft::backend_kind backend, const 
   const char* note =
       single_thread ? "receive_stream, io_context{single_thread}" : "receive_stream, io_context{1}";
   return bench::measure("unix_echo", name, note, [&] {
-    weft::io_context context(
-        {.concurrency_hint = 1, .single_thread = single_thread, .backend = backend});
+    weft::io_context context({.concurrency_hint = 1,
+                              .single_thread = single_thread,
+                              .backend = bench::available(backend)});
     std::vector<std::unique_ptr<stream_session>> sessions;
     for (std::uint64_t i = 0; i < p.pairs; ++i) {
       weft::local::stream_protocol::socket a(context), b(context);

@@ -5,7 +5,8 @@
 int main(int argc, char** argv) {
   const unix_echo::parameters p(argc, argv);
   return bench::measure("unix_echo", "weft_uring_single", "io_context{single_thread}", [&] {
-    weft::io_context context({.single_thread = true, .backend = weft::backend_kind::uring});
+    weft::io_context context(
+        {.single_thread = true, .backend = bench::available(weft::backend_kind::uring)});
     return unix_echo::run<unix_echo::weft_net>(context, p);
   });
 }

@@ -6,6 +6,7 @@
 #include <weft/io/readable_pipe.hpp>
 #include <weft/io/writable_pipe.hpp>
 
+#include "harness/weft_backend.hpp"
 #include "harness/weft_net.hpp"
 
 #include "context_loop.hpp"
@@ -22,7 +23,8 @@ inline int run_weft(int argc, char** argv, weft::backend_kind backend, const cha
                     std::chrono::nanoseconds spin = {}) {
   const parameters p(argc, argv);
   return bench::measure("wakeup", name, weft_net::version() + ", io_context{1}", [&] {
-    weft::io_context context({.concurrency_hint = 1, .backend = backend, .spin = spin});
+    weft::io_context context(
+        {.concurrency_hint = 1, .backend = bench::available(backend), .spin = spin});
     return run_on<weft_net>(context, p);
   });
 }
