@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -217,44 +218,92 @@ class runner {
 using churn = weft_test::kernel_test;
 WEFT_INSTANTIATE_KERNELS(churn);
 
-TEST_P(churn, calls_every_handler_once) {
-  const std::uint64_t seed = weft_test::stress_seed();
-  const auto end = clock_type::now() + weft_test::stress_time(400ms);
-  tally all;
-  std::optional work(weft::make_work_guard(context));
-  std::list<runner> runners;
-  for (std::uint64_t i = 0; i != 3; ++i)
-    runners.emplace_back(context, seed + i);
-  std::list<place> places;
-  std::vector<std::thread> users;
-  for (std::uint64_t i = 0; i != 2; ++i)
-    users.emplace_back(
-        [&, p = &places.emplace_back(context, all), roll = dice(seed + 10 + i)]() mutable {
-          while (clock_type::now() < end)
-            if (all.made - all.called < 1000)
-              p->use(roll);
-          p->clear();
-        });
-  dice roll(seed + 20);
-  while (clock_type::now() < end) {
-    for (place& p : places)
-      p.cancel(roll);
-    if (roll(10) == 0)
-      context.stop();
-    context.restart();
-  }
-  for (std::thread& u : users)
-    u.join();
-  while (all.called != all.made || all.ended != all.made) {
-    context.restart();
+/// Whether it comes true, in a time that is ample.
+template <class F>
+bool comes_true(F condition) {
+  const auto end = clock_type::now() + 30s;
+  while (!condition()) {
+    if (clock_type::now() >= end)
+      return false;
     std::this_thread::yield();
   }
-  for (runner& r : runners)
-    r.end();
+  return true;
+}
+
+TEST_P(churn, calls_every_handler_once) {
+  const std::uint64_t seed = weft_test::stress_seed();
+  const auto time = weft_test::stress_time(400ms);
+  tally all;
+  std::optional work(weft::make_work_guard(context));
+  std::list<place> places;
+  for (int i = 0; i != 2; ++i)
+    places.emplace_back(context, all);
+  dice roll(seed + 20);
+
+  // Threads come and go.
+  {
+    const auto end = clock_type::now() + time;
+    std::list<runner> runners;
+    for (std::uint64_t i = 0; i != 3; ++i)
+      runners.emplace_back(context, seed + i);
+    std::vector<std::thread> users;
+    for (place& p : places)
+      users.emplace_back([&, own_roll = dice(seed + 10 + users.size())]() mutable {
+        while (clock_type::now() < end)
+          if (all.made - all.called < 1000)
+            p.use(own_roll);
+        p.clear();
+      });
+    while (clock_type::now() < end) {
+      for (place& p : places)
+        p.cancel(roll);
+      if (roll(10) == 0)
+        context.stop();
+      context.restart();
+    }
+    for (std::thread& u : users)
+      u.join();
+    for (runner& r : runners)
+      r.end();
+    context.stop();
+  }
+
+  // Threads stay in run(), where nothing but what is queued, once, can wake them.
+  context.restart();
+  std::atomic<int> returned{0};
+  std::array<std::thread, 3> threads;
+  for (std::thread& t : threads)
+    t = std::thread([&] {
+      context.run();
+      ++returned;
+    });
+  const auto expect = [&](auto condition) {
+    if (!comes_true(condition))
+      ADD_FAILURE() << "seed " << seed << ": " << all.made << " handlers made, " << all.called
+                    << " called, " << all.ended << " ended; " << returned << " threads returned";
+  };
+  const auto all_ended = [&] { return all.called == all.made && all.ended == all.made; };
+  expect(all_ended);
+  const auto use_for_once = [&](place& p, dice own_roll) {
+    for (unsigned n = own_roll(5); n != 0; --n)
+      p.use(own_roll);
+    p.clear();
+    if (own_roll(2) == 0)
+      weft::post(context, chain{handler(all), &all, &context, own_roll(20)});
+  };
+  const auto end = clock_type::now() + time;
+  while (clock_type::now() < end && !HasFailure()) {
+    std::thread other(use_for_once, std::ref(places.front()), dice(roll(1'000'000)));
+    use_for_once(places.back(), dice(roll(1'000'000)));
+    other.join();
+    expect(all_ended);
+  }
+  EXPECT_EQ(returned, 0);
   work.reset();
+  expect([&] { return returned == 3; });
   context.stop();
-  runners.clear();
-  EXPECT_EQ(all.called, all.made);
+  for (std::thread& t : threads)
+    t.join();
   EXPECT_FALSE(all.twice);
 }
 
