@@ -20,8 +20,9 @@ int main() {
   std::function<void()> think = [&] { weft::post(context, think); };
   weft::post(context, think);
 
-  for (int frame = 1; !over; ++frame) {
-    if (frame == 3)
+  int frame = 0;
+  while (!over) {
+    if (++frame == 3)
       weft::write(server, weft::buffer("x", 1));
     context.poll_for(std::chrono::milliseconds(1));
     // ... the world moves on, and the picture is drawn ...

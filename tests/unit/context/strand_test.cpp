@@ -306,9 +306,7 @@ class looking_executor {
   }
   looking_executor require(weft::execution::blocking_t::never_t) const { return *this; }
   looking_executor require(weft::execution::blocking_t::possibly_t) const { return *this; }
-  friend bool operator==(const looking_executor& a, const looking_executor& b) noexcept {
-    return a.looks_ == b.looks_;
-  }
+  bool operator==(const looking_executor&) const = default;
 
  private:
   weft::io_context* context_;
