@@ -20,7 +20,8 @@ int main() {
           return;
         std::printf("%s holds a thread\n", s.handler.c_str());
         std::printf("posted by %s\n", s.origin.empty() ? "?" : s.origin[0].function.c_str());
-        std::printf("its stack is %s\n", s.stack.empty() ? "unknown" : "known");
+        for (const auto& frame : s.stack)  // where it is now
+          std::fprintf(stderr, "  %s\n", frame.function.c_str());
         seen.count_down();
       });
   weft::post(context, import_of_everything{seen});

@@ -44,7 +44,7 @@ constinit thread_local state current = state::fresh;
 
 }  // namespace
 
-constinit thread_local thread_blocks thread_memory::blocks_[size_class::count] = {};
+constinit thread_local thread_blocks thread_memory::lists[size_class::count] = {};
 
 /// Once armed, gives back a thread's blocks when it exits, and from the beginning of its life its
 /// lists are open.
@@ -58,12 +58,12 @@ struct thread_memory::give_back {
   give_back() noexcept {
     current = state::active;
     for (unsigned index = 0; index != size_class::count; ++index)
-      blocks_[index].room = blocks_[index].batch = size_class::batch(index);
+      lists[index].room = lists[index].batch = size_class::batch(index);
   }
   ~give_back() {
     current = state::exited;
     for (unsigned index = 0; index != size_class::count; ++index) {
-      const thread_blocks all = std::exchange(blocks_[index], {});
+      const thread_blocks all = std::exchange(lists[index], {});
       if (all.first)
         central_memory.give(index, all.first);
       if (all.previous)
@@ -73,7 +73,7 @@ struct thread_memory::give_back {
 };
 
 void* thread_memory::allocate_slowly(unsigned index) {
-  thread_blocks& blocks = blocks_[index];
+  thread_blocks& blocks = lists[index];
   if (blocks.batch == 0) [[unlikely]] {
     if (from_operator_new())
       return ::operator new(size_class::sizes[index]);
@@ -95,7 +95,7 @@ void* thread_memory::allocate_slowly(unsigned index) {
 }
 
 void thread_memory::deallocate_slowly(unsigned index, void* pointer) noexcept {
-  thread_blocks& blocks = blocks_[index];
+  thread_blocks& blocks = lists[index];
   if (blocks.batch == 0) [[unlikely]] {
     if (from_operator_new())
       return ::operator delete(pointer);

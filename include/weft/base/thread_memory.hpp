@@ -55,7 +55,7 @@ class WEFT_API thread_memory {
     if (!recyclable(size, alignment)) [[unlikely]]
       return allocate_large(size, alignment);
     const unsigned index = size_class::of(size);
-    thread_blocks& blocks = blocks_[index];
+    thread_blocks& blocks = lists[index];
     memory_block* const block = blocks.first;
     if (!block) [[unlikely]]
       return allocate_slowly(index);
@@ -69,7 +69,7 @@ class WEFT_API thread_memory {
     if (!recyclable(size, alignment)) [[unlikely]]
       return deallocate_large(pointer, alignment);
     const unsigned index = size_class::of(size);
-    thread_blocks& blocks = blocks_[index];
+    thread_blocks& blocks = lists[index];
     if (blocks.room == 0) [[unlikely]]
       return deallocate_slowly(index, pointer);
     --blocks.room;
@@ -101,7 +101,7 @@ class WEFT_API thread_memory {
 
   // Constant initialisation and trivial destruction: reading them costs no guard, and they stay
   // valid while the thread's other destructors run.
-  static constinit thread_local thread_blocks blocks_[size_class::count];
+  static constinit thread_local thread_blocks lists[size_class::count];
 };
 
 }  // namespace WEFT_NAMESPACE::detail
