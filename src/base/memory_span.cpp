@@ -60,15 +60,28 @@ memory_block** memory_span::take(std::uint32_t& n, memory_block** tail) noexcept
   return tail;
 }
 
-void memory_span::give(memory_block* block) noexcept {
-  const std::size_t granule = granule_of(block);
-  const auto word = static_cast<std::uint32_t>(granule / 64);
-  const std::uint64_t bit = std::uint64_t{1} << granule % 64;
-  assert((memory_span_layout::maps[index_].words[word] & bit) != 0 && "no block of this class");
-  assert((map_[word] & bit) == 0 && "freed twice");
-  map_[word] |= bit;
-  ++free_;
-  first_word_ = std::min(first_word_, word);
+void memory_span::give(const memory_span_part& part) noexcept {
+  assert((memory_span_layout::maps[index_].words[part.word] & part.bits) == part.bits &&
+         "no block of this class");
+  assert((map_[part.word] & part.bits) == 0 && "freed twice");
+  map_[part.word] |= part.bits;
+  free_ += part.blocks;
+  first_word_ = std::min(first_word_, part.word);
+}
+
+memory_span_part memory_span_part::take(memory_block*& first) noexcept {
+  const auto address = [](const memory_block* b) { return reinterpret_cast<std::uintptr_t>(b); };
+  const std::uintptr_t begin = address(first) & ~(memory_span::word_extent - 1);
+  memory_span_part part{&memory_span::of(first), 0, 0, 0};
+  part.word = static_cast<std::uint32_t>(begin % memory_span::extent / memory_span::word_extent);
+  do {
+    const std::uint64_t bit = std::uint64_t{1} << (address(first) - begin) / size_class::granule;
+    assert((part.bits & bit) == 0 && "freed twice");
+    part.bits |= bit;
+    ++part.blocks;
+    first = first->next;
+  } while (first && address(first) - begin < memory_span::word_extent);
+  return part;
 }
 
 void memory_span_list::push_back(memory_span& span) noexcept {

@@ -15,6 +15,8 @@ struct memory_batch {
   std::uint32_t size = 0;
 };
 
+struct memory_span_part;
+
 /// 64 KiB, aligned, of blocks of one class. Which are free is told by a bitmap in the header, one
 /// bit per granule, at a block's first: so a fresh span costs no touch of its blocks, and blocks
 /// are taken in the order of their addresses. The header is found by masking a block's address.
@@ -36,17 +38,16 @@ class memory_span {
   /// Takes up to `n` free blocks; `tail` is the link that is to name the first of them.
   /// Returns the link after the last.
   memory_block** take(std::uint32_t& n, memory_block** tail) noexcept;
-  void give(memory_block* block) noexcept;
+  void give(const memory_span_part& part) noexcept;
 
  private:
   friend class memory_span_list;
   friend struct memory_span_layout;
+  friend struct memory_span_part;
 
   static constexpr std::size_t words = extent / size_class::granule / 64;
 
-  std::size_t granule_of(const memory_block* block) const noexcept {
-    return (reinterpret_cast<std::uintptr_t>(block) & (extent - 1)) / size_class::granule;
-  }
+  static constexpr std::size_t word_extent = 64 * size_class::granule;  // bytes
 
   memory_span* previous_ = nullptr;  // in the list of the class's spans with free blocks
   memory_span* next_ = nullptr;
@@ -55,6 +56,17 @@ class memory_span {
   std::uint32_t first_word_ = 0;  // no word before it has a bit
   std::uint32_t index_;
   std::uint64_t map_[words];
+};
+
+/// Some blocks of a span: those whose bits share a word of its bitmap.
+struct memory_span_part {
+  memory_span* span;
+  std::uint32_t word;
+  std::uint32_t blocks;
+  std::uint64_t bits;
+
+  /// Takes the blocks at the beginning of a list that are such a part. Touches nothing but these.
+  static memory_span_part take(memory_block*& first) noexcept;
 };
 
 /// Spans in the order in which they became members.

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include <array>
 #include <new>
 #include <type_traits>
 
@@ -49,17 +50,28 @@ memory_batch memory_store::take(unsigned index, std::uint32_t n) {
 }
 
 void memory_store::give(unsigned index, memory_block* first) noexcept {
+  // What takes long is to walk through the list: that is done before the mutex is taken.
+  constexpr std::size_t most = 16;
+  while (first) {
+    std::array<memory_span_part, most> parts;
+    std::size_t n = 0;
+    while (first && n != most)
+      parts[n++] = memory_span_part::take(first);
+    give(index, std::span(parts).first(n));
+  }
+}
+
+void memory_store::give(unsigned index, std::span<const memory_span_part> parts) noexcept {
   shelf& to = shelves_[index];
   memory_region* surplus = nullptr;
   {
     const std::lock_guard lock(to.mutex);
-    while (memory_block* block = first) {
-      first = block->next;
-      memory_span& span = memory_span::of(block);
+    for (const memory_span_part& part : parts) {
+      memory_span& span = *part.span;
       assert(span.index() == index && "freed with another size than it was allocated with");
       if (span.empty())
         to.spans.push_back(span);
-      span.give(block);
+      span.give(part);
       if (!span.whole())
         continue;
       to.spans.erase(span);

@@ -2,14 +2,16 @@
 #pragma once
 
 #include <mutex>
+#include <span>
 
 #include "base/memory_region.hpp"
 
 namespace WEFT_NAMESPACE::detail {
 
 /// The central store of all classes: what threads exchange batches of blocks with. Each class has
-/// its own mutex, held for some nanoseconds per block of the batch. Any thread; usable before main
-/// and after it; across a fork (the mutexes are taken before and let go of in parent and child).
+/// its own mutex, held for some nanoseconds per block that is taken, and per cache line's worth
+/// that is given back. Any thread; usable before main and after it; across a fork (the mutexes are
+/// taken before and let go of in parent and child).
 class memory_store {
  public:
   constexpr memory_store() = default;
@@ -29,6 +31,8 @@ class memory_store {
     std::mutex mutex;
     memory_span_list spans;  // those with free blocks
   };
+
+  void give(unsigned index, std::span<const memory_span_part> parts) noexcept;
 
   shelf shelves_[size_class::count];
   memory_region_pool regions_;
