@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <algorithm>
+
 #include "context/scheduler/scheduler.hpp"
 
 // Where operations wait: the inbox, the workers' local queues, the backlog.
@@ -107,7 +109,7 @@ void scheduler::push_from_outside(operation* op) noexcept {
   if (get(attention_)) [[unlikely]]
     note_queued(op);
   if (inbox_.push(op))
-    pushed_in_vain = 0;
+    pushed_in_vain = 1;
   else if (++pushed_in_vain == segmented_queue::limit)
     make_segment();
   wake_if_idle();
@@ -181,12 +183,14 @@ operation* scheduler::take_elsewhere(worker& w) noexcept {
   return op;
 }
 
-/// Among several: empties the inbox into the backlog and takes some from there.
+/// Among several: empties the inbox into the backlog and takes some from there. Of a long backlog
+/// it takes much at a time, so that the mutex is seldom wanted, and leaves the most to others.
 void scheduler::take_batch(worker& w) noexcept {
   w.from_outside_.add(take_inbox(backlog_));
   if (backlog_.empty())
     return;
-  w.local_.take_segment(backlog_);
+  w.local_.take_segments(
+      backlog_, std::clamp<std::size_t>(backlog_.segments() / (4 * threads_), 1, largest_batch));
   end_search(w, true);
 }
 
@@ -221,16 +225,23 @@ void scheduler::steal_stalled(worker& w) noexcept {
       steal_from(*victim, w);
 }
 
-/// Half of what it has, and of one that is stalled all. A single operation, which has been pushed
-/// since its worker last looked, that one will run itself, the sooner as it is not disturbed.
+/// What it has in many segments becomes the backlog, from where all take, also the victim, without
+/// revoking its lock once more; of less, half; and of one that is stalled all. A single operation,
+/// which has been pushed since its worker last looked, that one will run itself, the sooner as it
+/// is not disturbed.
 bool scheduler::steal_from(worker& victim, worker& w) noexcept {
   if (victim.local_.size() < (victim.is_stalled_ ? 1u : 2u))
     return false;
   victim.lock_.revoke();
-  const std::size_t stolen =
-      victim.is_stalled_ ? w.local_.take_all(victim.local_) : w.local_.take_half(victim.local_);
+  std::size_t stolen = backlog_.take_rest(victim.local_);
+  if (victim.is_stalled_)
+    stolen += w.local_.take_all(victim.local_);
+  else if (stolen == 0)
+    stolen = w.local_.take_half(victim.local_);
   victim.is_stalled_ = false;
   victim.lock_.restore();
+  if (w.local_.empty())
+    take_batch(w);
   w.steals_.add(stolen != 0);
   w.stolen_.add(stolen);
   return stolen != 0;
@@ -243,12 +254,16 @@ void scheduler::look_around(worker& w, clock::time_point deadline) noexcept {
   if (!may_poll && !get(several_))
     return;
   const clock::time_point now = clock::now();
-  w.adapt_turn(now, watch_interval);
-  if (!may_poll && inbox_.empty() && backlog_.empty() && now - w.looked_around_ < watch_interval)
+  w.adapt_turn(now, watch_interval, may_poll ? worker::poll_interval : worker::longest_turn);
+  // One that has enough to do itself looks for more now and then.
+  const bool takes =
+      now - w.looked_around_ >= watch_interval ||
+      (w.local_.size() < 2 * segmented_queue::limit && !(inbox_.empty() && backlog_.empty()));
+  if (!may_poll && !takes)
     return;
-  w.looked_around_ = now;
   lock l(mutex_);
-  if (!is_single(w)) {
+  if (takes && !is_single(w)) {
+    w.looked_around_ = now;
     take_batch(w);
     if (look_for_stalled())
       steal_stalled(w);

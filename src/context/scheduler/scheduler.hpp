@@ -162,6 +162,7 @@ class scheduler final : public execution_context::service {
   static constexpr std::size_t cache_line = 64;
   static constexpr unsigned min_surplus = 2;
   static constexpr unsigned max_surplus = 64;
+  static constexpr std::size_t largest_batch = 64;  // segments
   static constexpr std::chrono::microseconds watch_interval{1000};
 
   void shutdown() override;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -50,6 +52,10 @@ class segmented_queue {
   /// Others than its user may ask, and get a hint.
   std::size_t size() const noexcept {
     return (get(front_) ? get(front_size_) : 0) + get(rest_size_) + back_size();
+  }
+
+  std::size_t segments() const noexcept {
+    return (get(front_) ? 1u : 0u) + (rest_.size() - rest_begin_) + (back_ ? 1u : 0u);
   }
 
   /// How many were ever pushed; those appended do not count. Others than its user may ask.
@@ -134,39 +140,53 @@ class segmented_queue {
     return n;
   }
 
-  /// Appends about half of `other`, at least one operation if it has any: some segments of the
-  /// rest, the last ones; else the back segment; else half of the front one, which is O(limit).
-  /// Returns how many.
+  /// Appends the first `n` segments of `other`, or all that it has. O(n).
+  void take_segments(segmented_queue& other, std::size_t n) noexcept {
+    if (n != 0 && get(other.front_)) {
+      append(other.take_front());
+      --n;
+    }
+    n -= take_range(other, std::min(n, other.rest_.size() - other.rest_begin_));
+    for (; n != 0 && !other.empty(); --n)
+      take_segment(other);
+  }
+
+  /// Appends the rest of `other`: all but its front and back segments. Returns how many operations
+  /// that were. O(1) if this queue is empty, else O(segments).
+  std::size_t take_rest(segmented_queue& other) noexcept {
+    const std::size_t n = get(other.rest_size_);
+    if (empty()) {
+      swap_rest(other);
+    } else {
+      close_back();
+      while (other.rest_begin_ != other.rest_.size())
+        add(other.take_next());
+    }
+    return n;
+  }
+
+  /// Appends about half of `other`, which has no rest, at least one operation if it has any: the
+  /// back segment, else half of the front one, which is O(limit). Returns how many.
   std::size_t take_half(segmented_queue& other) noexcept {
-    std::size_t n = 0;
-    if (const std::size_t rest = other.rest_.size() - other.rest_begin_; rest != 0) {
-      const auto from = other.rest_.end() - static_cast<std::ptrdiff_t>((rest + 1) / 2);
-      for (auto it = from; it != other.rest_.end(); ++it) {
-        n += it->size;
-        append(*it);
-      }
-      set(other.rest_size_, get(other.rest_size_) - n);
-      other.rest_.erase(from, other.rest_.end());
-    } else if (get(other.front_) && other.back_) {
-      const segment back = other.take_back();
-      n = back.size;
-      append(back);
+    segment half{};
+    if (get(other.front_) && other.back_) {
+      half = other.take_back();
     } else {
       if (!get(other.front_))
         other.begin_front();
-      if ((n = (other.count_front() + 1) / 2) != 0)
-        append(other.take_front(n));
+      if (const std::size_t n = (other.count_front() + 1) / 2; n != 0)
+        half = other.take_front(n);
     }
-    return n;
+    if (half.size != 0)
+      append(half);
+    return half.size;
   }
 
   void swap(segmented_queue& other) noexcept {
     swap(front_, other.front_);
     swap(front_size_, other.front_size_);
-    swap(rest_size_, other.rest_size_);
     std::swap(front_end_, other.front_end_);
-    std::swap(rest_, other.rest_);
-    std::swap(rest_begin_, other.rest_begin_);
+    swap_rest(other);
     const std::size_t size = back_size();
     resize_back(other.back_size());
     other.resize_back(size);
@@ -192,6 +212,12 @@ class segmented_queue {
     const T value = get(a);
     set(a, get(b));
     set(b, value);
+  }
+
+  void swap_rest(segmented_queue& other) noexcept {
+    swap(rest_size_, other.rest_size_);
+    std::swap(rest_, other.rest_);
+    std::swap(rest_begin_, other.rest_begin_);
   }
 
   std::size_t back_size() const noexcept {
@@ -252,15 +278,41 @@ class segmented_queue {
     return taken;
   }
 
-  /// The first of the rest. The places of those taken are given up when they are the most.
+  /// The first of the rest.
   segment take_next() noexcept {
     const segment next = rest_[rest_begin_];
-    set(rest_size_, get(rest_size_) - next.size);
-    if (++rest_begin_ * 2 >= rest_.size()) {
+    drop_rest(1, next.size);
+    return next;
+  }
+
+  /// Forgets the first `n` of the rest, of `size` operations. The places of those taken are given
+  /// up when they are the most.
+  void drop_rest(std::size_t n, std::size_t size) noexcept {
+    set(rest_size_, get(rest_size_) - size);
+    rest_begin_ += n;
+    if (rest_begin_ * 2 >= rest_.size()) {
       rest_.erase(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(rest_begin_));
       rest_begin_ = 0;
     }
-    return next;
+  }
+
+  /// Appends the first `n` of the rest of `other`; returns `n`, or 0 if there is no memory.
+  std::size_t take_range(segmented_queue& other, std::size_t n) noexcept {
+    if (n == 0)
+      return 0;
+    close_back();
+    const auto from = other.rest_.begin() + static_cast<std::ptrdiff_t>(other.rest_begin_);
+    const auto to = from + static_cast<std::ptrdiff_t>(n);
+    try {
+      rest_.insert(rest_.end(), from, to);
+    } catch (...) {
+      return 0;
+    }
+    const std::size_t size = std::accumulate(
+        from, to, std::size_t{0}, [](std::size_t sum, const segment& s) { return sum + s.size; });
+    set(rest_size_, get(rest_size_) + size);
+    other.drop_rest(n, size);
+    return n;
   }
 
   segment take_back() noexcept {

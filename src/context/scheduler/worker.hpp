@@ -36,6 +36,8 @@ class statistic {
 class worker {
  public:
   static constexpr unsigned poll_interval = scheduler_atomics::poll_interval;
+  /// Of a turn at whose end there is no event to look for.
+  static constexpr unsigned longest_turn = 8 * poll_interval;
 
   worker(scheduler& owner, bool biased) noexcept;
   worker(const worker&) = delete;
@@ -103,21 +105,22 @@ class worker {
   using time_point = scheduler_atomics::clock::time_point;
 
   /// A turn of handlers that take their time is shorter: it is to end within `limit`.
-  void adapt_turn(time_point now, std::chrono::nanoseconds limit) noexcept {
+  void adapt_turn(time_point now, std::chrono::nanoseconds limit, unsigned longest) noexcept {
     if (turn_began_ != time_point{}) {
       if (now - turn_began_ > limit)
         turn_ = std::max(1u, turn_ / 4);
       else if (now - turn_began_ < limit / 4)
-        turn_ = std::min(poll_interval, 2 * turn_);
+        turn_ *= 2;
     }
+    turn_ = std::min(turn_, longest);
     turn_began_ = now;
   }
 
   // The turn. Operations are counted once, by what is left of it; which is in one word with ran()
   // at its end, so that ran() never goes back for those who read it meanwhile.
-  static constexpr unsigned budget_bits = 8;
+  static constexpr unsigned budget_bits = 10;
   static constexpr std::uint64_t budget_mask = (1u << budget_bits) - 1;
-  static_assert(poll_interval <= budget_mask);
+  static_assert(longest_turn <= budget_mask);
   static constexpr std::uint64_t turn_of(std::uint64_t ran, unsigned length) noexcept {
     return (ran + length) << budget_bits | length;
   }
