@@ -38,6 +38,12 @@ class Comparison:
     pairs: int = 0
 
 
+def best(runs, lower_is_better):
+    """The name of the run, of {name: values}, with the best median."""
+    choose = min if lower_is_better else max
+    return choose(runs, key=lambda name: statistics.median(runs[name]))
+
+
 def compare(of, references, lower_is_better, pairs):
     """The values of a run with those of its references, {name: values}: the one with the best median
     is the one that counts. The n-th values of all are of one round, and the ratio is taken round by
@@ -46,8 +52,7 @@ def compare(of, references, lower_is_better, pairs):
     result = Comparison(statistics.median(of), spread(of), pairs=len(of))
     if not references:
         return result
-    best = min if lower_is_better else max
-    result.reference = best(references, key=lambda name: statistics.median(references[name]))
+    result.reference = best(references, lower_is_better)
     to = references[result.reference][:pairs]
     ratios = [a / b for a, b in zip(of, to)]
     result.to, result.to_spread = statistics.median(to), spread(to)

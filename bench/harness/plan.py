@@ -14,8 +14,8 @@
     rows = [{name = "{threads} threads", of = "weft", to = "asio", at_most = 0.4}]
 
 A run is an implementation of the workload (or OTHER/IMPLEMENTATION) with its arguments. A row
-compares the run `of` with the run `to` (or the best of a list; without one, the figure itself counts)
-by `measure`: "wall" (the default) or "cpu", both in nanoseconds per operation, or one of the figures
+compares the run `of` with the run `to` (of each, the best of a list; without `to`, the figure itself
+counts) by `measure`: "wall" (the default) or "cpu", both in nanoseconds per operation, or one of the figures
 that the program reports. `at_most` or `at_least` is the target; without either, or if it is empty,
 there is none. `unit` is printed behind the values (ns), `scale` multiplies them. A row whose target
 is within 20 % of 1 is taken from 31 pairs, others from 5; `pairs` says otherwise.
@@ -47,7 +47,7 @@ class Run:
 @dataclass
 class Row:
     name: str
-    of: str
+    of: list
     to: list = field(default_factory=list)
     measure: str = "wall"
     at_most: float | None = None
@@ -79,7 +79,7 @@ class Group:
     def rounds(self, run, size):
         """How often a run is needed: as often as the row that asks most of it."""
         least = 1 if size == SMOKE else FEW if size == FULL else QUICK_FEW
-        wanted = [row.needs(size) for row in self.rows if run.name in [row.of, *row.to]]
+        wanted = [row.needs(size) for row in self.rows if run.name in [*row.of, *row.to]]
         return max([least, *wanted])
 
 
@@ -134,16 +134,16 @@ def make_group(workload, entry, values, numbers):
         runs.append(Run(name, where or workload, implementation, arguments))
     rows = []
     for one in entry.get("rows", []):
-        to = one.get("to", [])
+        sides = {side: [one[side]] if isinstance(one.get(side), str) else one.get(side, [])
+                 for side in ("of", "to")}
         limits = {key: filled(str(one[key])) for key in ("at_most", "at_least") if key in one}
         limits = {key: float(text) if text else None for key, text in limits.items()}
         rows.append(
-            Row(**{**one, **limits, "name": filled(one["name"]),
-                   "to": [to] if isinstance(to, str) else to})
+            Row(**{**one, **limits, **sides, "name": filled(one["name"])})
         )
     names = {run.name for run in runs}
     for row in rows:
-        unknown = {row.of, *row.to} - names
+        unknown = {*row.of, *row.to} - names
         if unknown:
             raise ValueError(f"{workload}: row '{row.name}' names unknown runs {sorted(unknown)}")
     operations = int(filled(entry["operations"])) if "operations" in entry else None

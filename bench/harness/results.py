@@ -5,7 +5,7 @@ import json
 import statistics
 from dataclasses import asdict
 
-from compare import compare, spread
+from compare import best, compare, spread
 from runs import value
 
 
@@ -25,16 +25,20 @@ def summarise(reports):
 
 def answer(row, runs, size):
     """A row of the summary: its figures, ratio and verdict, or which runs are absent."""
-    out = {"name": row.name, "of_run": row.of, "to_runs": row.to, "unit": row.unit,
+    out = {"name": row.name, "of_runs": row.of, "to_runs": row.to, "unit": row.unit,
            "measure": row.measure, "at_most": row.at_most, "at_least": row.at_least}
-    references = {name: runs[name]["values"][row.measure] for name in row.to if runs[name]}
-    if not runs[row.of] or (row.to and not references):
-        out["absent"] = [name for name in [row.of, *row.to] if not runs[name]]
+
+    def scaled(names):
+        return {name: [v * row.scale for v in runs[name]["values"][row.measure]]
+                for name in names if runs[name]}
+
+    candidates, references = scaled(row.of), scaled(row.to)
+    if not candidates or (row.to and not references):
+        out["absent"] = [name for name in [*row.of, *row.to] if not runs[name]]
         return out
     lower = row.at_least is None
-    scaled = {name: [v * row.scale for v in values] for name, values in references.items()}
-    of = [v * row.scale for v in runs[row.of]["values"][row.measure]]
-    done = compare(of, scaled, lower, row.needs(size))
+    out["of_run"] = best(candidates, lower)
+    done = compare(candidates[out["of_run"]], references, lower, row.needs(size))
     out.update(asdict(done))
     counted = done.ratio if row.to else done.of
     if row.limit is not None:

@@ -34,6 +34,8 @@ def cells(row):
     if "absent" in row:
         return [row["name"], "", "", "", "", target(row), verdict(row)]
     of = measured(row["of"], row["of_spread"], row["unit"])
+    if len(row["of_runs"]) > 1:
+        of = f"{row['of_run']} {of}"
     if row["ratio"] is None:
         return [row["name"], of, "", "", "", target(row), verdict(row)]
     to = f"{row['reference']} {measured(row['to'], row['to_spread'], row['unit'])}"
