@@ -3,9 +3,11 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <array>
 #include <new>
 #include <type_traits>
+#include <utility>
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -22,26 +24,89 @@ namespace {
 
 }  // namespace
 
-memory_batch memory_store::take(unsigned index, std::uint32_t n) {
+memory_batch memory_store::take_batch(unsigned index) {
+  const std::uint32_t size = size_class::batch(index);
+  const std::uint32_t most = max_depot / (size * size_class::sizes[index]);
+  shelf& from = shelves_[index];
+  std::unique_lock lock(from.mutex);
+  if (stored_batch* const top = from.depot) {
+    from.depot = top->below;
+    --from.batches;
+    return {top, size};
+  }
+  from.capacity = std::min(2 * from.capacity, most);
+  return take(index, size, std::move(lock));
+}
+
+void memory_store::give_batch(unsigned index, memory_block* first) noexcept {
+  shelf& to = shelves_[index];
+  stored_batch* surplus;
+  {
+    const std::lock_guard lock(to.mutex);
+    if (to.batches != to.capacity) {
+      to.depot = ::new (first) stored_batch{{first->next}, to.depot};
+      ++to.batches;
+      return;
+    }
+    to.capacity = std::max(to.capacity / 2, 1u);
+    surplus = take_above(to, to.capacity);
+  }
+  give(index, surplus);
+  give(index, first);
+}
+
+memory_block* memory_store::take_block(unsigned index) {
+  return take(index, 1, std::unique_lock(shelves_[index].mutex)).first;
+}
+
+void memory_store::empty_depot(unsigned index) noexcept {
+  shelf& from = shelves_[index];
+  stored_batch* all;
+  {
+    const std::lock_guard lock(from.mutex);
+    all = take_above(from, 0);
+  }
+  give(index, all);
+}
+
+/// Takes what a depot has above `n` batches, its mutex held.
+memory_store::stored_batch* memory_store::take_above(shelf& from, std::uint32_t n) noexcept {
+  stored_batch* taken = nullptr;
+  for (; from.batches > n; --from.batches) {
+    stored_batch* const top = from.depot;
+    from.depot = std::exchange(top->below, taken);
+    taken = top;
+  }
+  return taken;
+}
+
+void memory_store::give(unsigned index, stored_batch* batches) noexcept {
+  while (stored_batch* const one = batches) {
+    batches = one->below;
+    give(index, static_cast<memory_block*>(one));
+  }
+}
+
+/// Takes up to `n` blocks, and at least one, from the spans.
+memory_batch memory_store::take(unsigned index, std::uint32_t n,
+                                std::unique_lock<std::mutex> lock) {
   shelf& from = shelves_[index];
   memory_batch batch;
   memory_block** tail = &batch.first;
   std::uint32_t missing = n;
-  {
-    const std::lock_guard lock(from.mutex);
-    while (missing != 0) {
-      memory_span* span = from.spans.front();
-      if (!span) {
-        span = regions_.take(index);
-        if (!span)
-          break;
-        from.spans.push_back(*span);
-      }
-      tail = span->take(missing, tail);
-      if (span->empty())
-        from.spans.erase(*span);
+  while (missing != 0) {
+    memory_span* span = from.spans.front();
+    if (!span) {
+      span = regions_.take(index);
+      if (!span)
+        break;
+      from.spans.push_back(*span);
     }
+    tail = span->take(missing, tail);
+    if (span->empty())
+      from.spans.erase(*span);
   }
+  lock.unlock();
   *tail = nullptr;
   batch.size = n - missing;
   if (batch.size == 0)

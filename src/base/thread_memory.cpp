@@ -68,6 +68,7 @@ struct thread_memory::give_back {
         central_memory.give(index, all.first);
       if (all.previous)
         central_memory.give(index, all.previous);
+      central_memory.empty_depot(index);
     }
   }
 };
@@ -78,14 +79,14 @@ void* thread_memory::allocate_slowly(unsigned index) {
     if (from_operator_new())
       return ::operator new(size_class::sizes[index]);
     if (current == state::exited || !give_back::activate())
-      return central_memory.take(index, 1).first;
+      return central_memory.take_block(index);
   }
   memory_block* block;
   if (blocks.previous) {
     block = std::exchange(blocks.previous, nullptr);
     blocks.room = 0;
   } else {
-    const memory_batch taken = central_memory.take(index, blocks.batch);
+    const memory_batch taken = central_memory.take_batch(index);
     block = taken.first;
     blocks.room = blocks.batch - taken.size;
   }
@@ -103,7 +104,7 @@ void thread_memory::deallocate_slowly(unsigned index, void* pointer) noexcept {
       return central_memory.give(index, ::new (pointer) memory_block{nullptr});
   } else {
     if (blocks.previous)
-      central_memory.give(index, blocks.previous);
+      central_memory.give_batch(index, blocks.previous);
     blocks.previous = std::exchange(blocks.first, nullptr);
   }
   blocks.first = ::new (pointer) memory_block{nullptr};

@@ -65,6 +65,12 @@ std::size_t in_spans() {
   return thread_memory::read_statistics().in_spans;
 }
 
+/// The same, with nothing in the depots: a thread that exits empties them.
+std::size_t in_spans_without_depots() {
+  std::thread([] { EXPECT_TRUE(block(16, 8, 0).free()); }).join();
+  return in_spans();
+}
+
 /// The tests of how memory is kept; where every block is operator new's, there is nothing to see.
 class thread_memory_spans : public testing::Test {
  protected:
@@ -103,7 +109,7 @@ TEST(thread_memory, blocks_survive_a_churn_across_threads) {
     std::mutex mutex;
     std::vector<block> blocks;
   } mailboxes[threads];
-  const std::size_t before = in_spans();
+  const std::size_t before = in_spans_without_depots();
   std::atomic<int> broken{0};
   std::vector<std::thread> running;
   for (unsigned id = 0; id != threads; ++id)
@@ -145,7 +151,7 @@ TEST_F(thread_memory_spans, what_another_thread_frees_is_taken_again) {
   std::deque<block> queue;
   std::atomic<int> broken{0};
   std::atomic<bool> done{false};
-  const std::size_t before = in_spans();
+  const std::size_t before = in_spans_without_depots();
   std::size_t peak = before;
   std::thread consumer([&] {
     for (bool last = false; !last;) {
@@ -175,9 +181,57 @@ TEST_F(thread_memory_spans, what_another_thread_frees_is_taken_again) {
   EXPECT_EQ(in_spans(), before);
 }
 
+TEST_F(thread_memory_spans, batches_taken_and_given_in_turn_stay_what_they_are) {
+  constexpr std::size_t size = 160;
+  constexpr unsigned batches = 20, round = 64 * batches;
+  const std::size_t before = in_spans_without_depots();
+  std::thread([&] {
+    std::vector<block> blocks;
+    const auto take = [&] {
+      for (unsigned i = 0; i != round; ++i)
+        blocks.emplace_back(size, 8, i);
+    };
+    const auto free = [&] {
+      while (!blocks.empty()) {
+        EXPECT_TRUE(blocks.back().free());
+        blocks.pop_back();
+      }
+    };
+    take();
+    const std::size_t taken = in_spans();
+    for (int i = 0; i != 10; ++i) {
+      free();
+      EXPECT_EQ(in_spans(), taken) << "batches are not kept";
+      take();
+      EXPECT_EQ(in_spans(), taken) << "the batches kept are not those taken";
+    }
+    free();
+  }).join();
+  EXPECT_EQ(in_spans(), before) << "a depot outlives the threads that used it";
+}
+
+TEST_F(thread_memory_spans, a_thread_that_only_frees_keeps_little) {
+  constexpr std::size_t size = 256, total = 200'000;
+  const std::size_t before = in_spans_without_depots();
+  std::thread([&] {
+    std::vector<block> blocks;
+    for (unsigned i = 0; i != total; ++i)
+      blocks.emplace_back(size, 8, i);
+    std::shuffle(blocks.begin(), blocks.end(), std::mt19937(1));
+    bool intact = true;
+    for (block& b : blocks)
+      intact = b.free() && intact;
+    EXPECT_TRUE(intact);
+    // At worst each block is the last of its span: two lists of the thread, and one batch.
+    EXPECT_LE(in_spans() - before, 3 * 64 * memory_span::extent) << "of " << total * size;
+  }).join();
+  EXPECT_EQ(in_spans(), before);
+}
+
 TEST_F(thread_memory_spans, more_than_the_reserve_goes_back_to_the_system) {
   constexpr std::size_t size = 1024;
   constexpr std::size_t blocks = 2 * memory_region_pool::max_reserve / size;
+  in_spans_without_depots();
   const thread_memory::statistics before = thread_memory::read_statistics();
   std::thread([&] {
     std::vector<void*> taken(blocks);
@@ -226,7 +280,7 @@ struct departing {
 };
 
 TEST(thread_memory, serves_a_thread_whose_own_lists_are_gone) {
-  const std::size_t before = in_spans();
+  const std::size_t before = in_spans_without_depots();
   int broken = 0;
   std::thread([&] {
     thread_local departing outlives_the_lists;  // it is made before them
