@@ -79,17 +79,23 @@ class segmented_queue {
     }
   }
 
-  /// The first operation, if there is a front segment; else null.
+  /// The first operation, if it is at hand: in the front segment, or in the back one if that is all
+  /// there is; else null.
   operation* pop_front() noexcept {
-    operation* const op = get(front_);
-    if (op) [[likely]]
-      set(front_, operation_queue::next(op));
+    operation* op = get(front_);
+    if (!op) {
+      if (!back_ || rest_begin_ != rest_.size())
+        return nullptr;
+      op = back_;
+      begin_front(take_back());
+    }
+    set(front_, operation_queue::next(op));
     return op;
   }
   /// The first operation, or null if there is none.
   operation* pop() noexcept {
-    if (!get(front_))
-      begin_front();
+    if (!get(front_) && rest_begin_ != rest_.size())
+      begin_front(take_next());
     return pop_front();
   }
 
@@ -172,8 +178,8 @@ class segmented_queue {
     if (get(other.front_) && other.back_) {
       half = other.take_back();
     } else {
-      if (!get(other.front_))
-        other.begin_front();
+      if (!get(other.front_) && other.back_)
+        other.begin_front(other.take_back());
       if (const std::size_t n = (other.count_front() + 1) / 2; n != 0)
         half = other.take_front(n);
     }
@@ -247,16 +253,10 @@ class segmented_queue {
     return first;
   }
 
-  /// Lets the next segment be the front one.
-  void begin_front() noexcept {
-    segment next{};
-    if (rest_begin_ != rest_.size())
-      next = take_next();
-    else if (back_)
-      next = take_back();
-    set(front_, next.first);
-    front_end_ = next.end;
-    set(front_size_, next.size);
+  void begin_front(segment s) noexcept {
+    set(front_, s.first);
+    front_end_ = s.end;
+    set(front_size_, s.size);
   }
 
   segment take_front() noexcept {
@@ -346,9 +346,7 @@ class segmented_queue {
         front_end_ = s.end;
         set(front_size_, get(front_size_) + s.size);
       } else {
-        set(front_, s.first);
-        front_end_ = s.end;
-        set(front_size_, s.size);
+        begin_front(s);
       }
     }
   }
