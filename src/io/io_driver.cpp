@@ -647,7 +647,8 @@ void io_driver::stop(stream_source& source) noexcept {
 // ---- shortage of descriptors
 
 void io_driver::note_shortage(io_object& object, const io_operation& op) noexcept {
-  const int error = op.ec.category() == system_category() ? op.ec.value() : 0;
+  const error_code ec = op.ec;
+  const int error = ec.category() == system_category() ? ec.value() : 0;
   object.shortage = error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
   object.shortage_closes = closes_.load();
 }

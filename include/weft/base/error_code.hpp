@@ -25,6 +25,25 @@ inline error_code errno_code(int value) noexcept {
   return {value, system_category()};
 }
 
+/// An error_code that costs next to nothing while there is no error: the category of success is
+/// looked up only where somebody wants to know it.
+class stored_error {
+ public:
+  stored_error() = default;
+  stored_error(const error_code& ec) noexcept : value_(ec.value()), category_(&ec.category()) {}
+  stored_error& operator=(const error_code& ec) noexcept { return *this = stored_error(ec); }
+
+  void clear() noexcept { value_ = 0; }
+  explicit operator bool() const noexcept { return value_ != 0; }
+  operator error_code() const noexcept {
+    return value_ == 0 ? error_code() : error_code(value_, *category_);
+  }
+
+ private:
+  int value_ = 0;
+  const error_category* category_;  // of an error
+};
+
 [[noreturn]] WEFT_API void throw_error(const error_code& ec, const char* where);
 
 /// Throws system_error("where: message") if `ec` is an error.

@@ -110,7 +110,7 @@ class WEFT_API io_operation : public operation {
   scheduler& owner() const noexcept { return *scheduler_; }
 
   // The result, valid when finished; no error is set before.
-  error_code ec;
+  stored_error ec;
   std::size_t bytes = 0;
 
   /// The descriptor to work on; set when the operation is started on an object.

@@ -53,10 +53,11 @@ io_status perform_connect(io_operation& base) noexcept {
     const int result = ::connect(op.fd, op.address, static_cast<socklen_t>(op.address_size));
     return attempted(op, result == 0 ? 0 : errno);
   }
-  op.ec = error_code();
-  if (!poll_descriptor(op.fd, POLLOUT, 0, op.ec))
-    return op.ec ? io_status::done : io_status::again;
-  return ended(op);
+  error_code ec;
+  if (poll_descriptor(op.fd, POLLOUT, 0, ec))
+    return ended(op);
+  op.ec = ec;
+  return ec ? io_status::done : io_status::again;
 }
 
 void prepare_connect(io_operation& base, io_uring_sqe& sqe) noexcept {

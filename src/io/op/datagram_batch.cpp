@@ -97,7 +97,10 @@ io_status perform_receive_batch(io_operation& base) noexcept {
   auto& op = static_cast<receive_batch_operation&>(base);
   incoming_batch turn = op.batch;
   turn.count = std::min(turn.count, max_calls * max_messages);
-  return receive_batch(op.fd, turn, MSG_DONTWAIT, op.bytes, op.ec);
+  error_code ec;
+  const io_status status = receive_batch(op.fd, turn, MSG_DONTWAIT, op.bytes, ec);
+  op.ec = ec;
+  return status;
 }
 
 // ---- sending
@@ -227,7 +230,10 @@ class send_call {
 
 io_status perform_send_batch(io_operation& base) noexcept {
   auto& op = static_cast<send_batch_operation&>(base);
-  return send_batch(op.fd, op.batch, MSG_DONTWAIT, op.bytes, op.ec);
+  error_code ec;
+  const io_status status = send_batch(op.fd, op.batch, MSG_DONTWAIT, op.bytes, ec);
+  op.ec = ec;
+  return status;
 }
 
 }  // namespace

@@ -14,9 +14,10 @@ namespace {
 
 io_status perform_sendfile(io_operation& base) noexcept {
   auto& op = static_cast<sendfile_operation&>(base);
-  op.ec = error_code();
-  op.bytes = sendfile_now(op.fd, op.file, op.offset, op.size, op.ec);
-  return op.ec && would_block(op.ec.value()) ? io_status::again : io_status::done;
+  error_code ec;
+  op.bytes = sendfile_now(op.fd, op.file, op.offset, op.size, ec);
+  op.ec = ec;
+  return ec && would_block(ec.value()) ? io_status::again : io_status::done;
 }
 
 }  // namespace

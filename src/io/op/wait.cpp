@@ -19,9 +19,10 @@ long long monotonic_milliseconds() noexcept {
 }
 
 io_status perform_wait(io_operation& op) noexcept {
-  op.ec = error_code();
-  const bool ready = poll_descriptor(op.fd, poll_events(op.queue()), 0, op.ec);
-  return ready || op.ec ? io_status::done : io_status::again;
+  error_code ec;
+  const bool ready = poll_descriptor(op.fd, poll_events(op.queue()), 0, ec);
+  op.ec = ec;
+  return ready || ec ? io_status::done : io_status::again;
 }
 
 }  // namespace

@@ -86,7 +86,10 @@ process::exit_status child_record::wait(error_code& ec) noexcept {
 
 io_status exit_operation::perform(io_operation& base) noexcept {
   auto& op = static_cast<exit_operation&>(base);
-  return op.record_->settle(op.status_, op.ec) ? io_status::done : io_status::again;
+  error_code ec;
+  const bool settled = op.record_->settle(op.status_, ec);
+  op.ec = ec;
+  return settled ? io_status::done : io_status::again;
 }
 
 const io_kind exit_operation::exit_kind{
