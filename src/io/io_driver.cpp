@@ -249,7 +249,7 @@ bool io_driver::try_special(io_object& object, io_operation* op) const noexcept 
   if (op->kind().consumer) {
     const stream_source& source = *op->kind().consumer(*op).source.get();
     if (source.ahead || source.stopped)
-      return true;
+      return !source.brings_nothing();
   }
   if (op->kind().registered && backend_->knows(op->kind().registered(*op)))
     return false;

@@ -198,7 +198,7 @@ class io_driver final : public execution_context::service, public driver {
 
   void note_shortage(io_object& object, const io_operation& op) noexcept;
   bool hold_back(io_object& object, const io_operation& op) noexcept {
-    return (!op.kind().plain || op.later_) && must_wait(object, op);
+    return (op.later_ || (!op.kind().plain && op.kind().makes_descriptor)) && must_wait(object, op);
   }
   bool must_wait(io_object& object, const io_operation& op) noexcept;
   void try_later(io_object& object) noexcept;

@@ -2,6 +2,7 @@
 #include "io/stream_buffer_pool.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <new>
 
 #include "io/backend/backend.hpp"

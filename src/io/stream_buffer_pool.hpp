@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <optional>
 
+#include <weft/base/word_mutex.hpp>
 #include <weft/io/received_buffer.hpp>
 
 #include "io/backend/uring/buffer_ring.hpp"
@@ -63,7 +63,7 @@ class stream_buffer_pool {
   void lend(stream_buffer& buffer) noexcept;
   static void free(stream_buffer* buffer) noexcept;
 
-  std::mutex mutex_;
+  word_mutex mutex_;
   // All guarded by mutex_.
   std::optional<buffer_ring> ring_;
   std::unique_ptr<stream_buffer*[]> lent_;  // by id

@@ -56,6 +56,8 @@ class stream_source : public io_operation {
   io_status when_empty(io_operation& consumer, bool direct) noexcept;
 
   bool is_taking() const noexcept { return state_ == state::submitted; }
+  /// Whether a consumer can only wait for what is being taken.
+  bool brings_nothing() const noexcept { return is_taking() && !front_ && !failure; }
   /// Whether `op` waits for items of this source.
   bool supplies(io_operation& op) const noexcept {
     return op.kind().consumer && op.kind().consumer(op).source.get() == this;
