@@ -8,15 +8,13 @@
 #include <new>
 #include <utility>
 
-#include <weft/io/io_handle.hpp>
-
 #include "io/stream_source.hpp"
 
 namespace WEFT_NAMESPACE::detail {
 
 io_driver::io_driver(execution_context& context)
     : service(context),
-      scheduler_(use_scheduler(context)),
+      io_driver_base(use_scheduler(context)),
       timers_(
           scheduler_, [](void* self) { static_cast<io_driver*>(self)->wake(); }, this),
       pool_(&io_driver::performed, this),
@@ -101,9 +99,7 @@ void io_driver::forget_sources(io_object& object) noexcept {
 
 /// In the child of a fork: what the kernel had for the parent is submitted anew.
 void io_driver::begin_again(io_object& object, operation_queue& ready) noexcept {
-  object.submitted = 0;
-  if (&object == &anonymous_)
-    anonymous_submitted_.store(0, std::memory_order_relaxed);
+  object.submitted.store(0, std::memory_order_relaxed);
   if (&object != &anonymous_)
     backend_->attach(object);
   forget_sources(object);
@@ -209,7 +205,7 @@ int io_driver::release(io_object& object, operation_queue& ready) noexcept {
   object.closing.store(true, std::memory_order_relaxed);
   object.held_until = 0;
   withdraw_all(object, ready);
-  if (object.submitted != 0) {
+  if (object.submitted.load(std::memory_order_relaxed) != 0) {
     lock.unlock();
     backend_->settle(object, nullptr);
     lock.lock();
@@ -280,6 +276,8 @@ void io_driver::note_attempt(io_object& object, io_operation& op, io_status stat
 /// submitted. Object locked.
 inline io_status io_driver::begin(io_object& object, io_operation* op) noexcept {
   const io_queue queue = op->queue();
+  op->fd = object.fd.load(std::memory_order_relaxed);
+  op->state_ = io_operation::state::finished;  // unless it is queued after all
   if (object.closed || op->cancelled_) [[unlikely]] {
     op->fail(object.closed ? EBADF : ECANCELED);
     return io_status::done;
@@ -298,22 +296,6 @@ inline io_status io_driver::begin(io_object& object, io_operation* op) noexcept 
   return status;
 }
 
-bool io_driver::start(io_operation* op, bool may_return) noexcept {
-  io_object& object = *op->object_;
-  object.mutex.lock();
-  op->fd = object.fd.load(std::memory_order_relaxed);
-  const io_status status = begin(object, op);
-  if (is_unfinished(status)) {
-    enqueue(object, op, status);
-    return false;
-  }
-  op->state_ = io_operation::state::finished;
-  object.mutex.unlock();
-  if (!may_return)
-    scheduler_.complete_uncounted(op);
-  return may_return;
-}
-
 /// What is to be done without the object's lock.
 inline void io_driver::complete(operation_queue& ready, io_operation* to_pool) noexcept {
   if (!ready.empty())
@@ -322,34 +304,67 @@ inline void io_driver::complete(operation_queue& ready, io_operation* to_pool) n
     pool_.submit(to_pool);
 }
 
-/// Queues an operation that `begin` has not finished. Unlocks the object.
-void io_driver::enqueue(io_object& object, io_operation* op, io_status status) noexcept {
+[[gnu::noinline]] void io_driver::enqueue_elsewhere(io_object& object, io_operation* op,
+                                                    submitted_to where) noexcept {
   operation_queue ready;
-  io_operation* to_pool = nullptr;
-  scheduler_.work_started();
-  op->state_ = io_operation::state::queued;
-  object.list(op->queue()).push_back(op);
-  if (status != io_status::later)
-    to_pool = submit(object, op, ready);
+  io_operation* const to_pool = submit_elsewhere(object, op, where, ready);
   object.mutex.unlock();
   complete(ready, to_pool);
 }
 
+/// Gives the operation to a source or to the backend. Object locked.
+inline submitted_to io_driver::hand_over(io_object& object, io_operation* op) noexcept {
+  if (!op->kind().plain && op->kind().consumer && supplied(object, op))
+    return submitted_to::waiting;
+  const submitted_to where = backend_->submit(object, op);
+  if (where == submitted_to::kernel) {
+    op->state_ = io_operation::state::submitted;
+    op->pooled_ = false;
+    object.count_submitted(1);
+  }
+  return where;
+}
+
+/// Queues an operation that `begin` has not finished. Unlocks the object.
+[[gnu::always_inline]] inline void io_driver::enqueue(io_object& object, io_operation* op,
+                                                      io_status status) noexcept {
+  scheduler_.work_started();
+  op->state_ = io_operation::state::queued;
+  object.list(op->queue()).push_back(op);
+  if (status != io_status::later) {
+    const submitted_to where = hand_over(object, op);
+    if (where > submitted_to::kernel) [[unlikely]]
+      return enqueue_elsewhere(object, op, where);
+  }
+  object.mutex.unlock();
+}
+
+void io_driver::start(io_operation* op) noexcept {
+  io_object& object = *op->object_;
+  object.mutex.lock();
+  const io_status status = begin(object, op);
+  if (is_unfinished(status))
+    return enqueue(object, op, status);
+  object.mutex.unlock();
+  scheduler_.complete_uncounted(op);
+}
+
+bool io_driver::start_or_finish(io_operation* op) noexcept {
+  io_object& object = *op->object_;
+  object.mutex.lock();
+  const io_status status = begin(object, op);
+  if (is_unfinished(status)) {
+    enqueue(object, op, status);
+    return false;
+  }
+  object.mutex.unlock();
+  return true;
+}
+
 inline io_operation* io_driver::submit(io_object& object, io_operation* op,
                                        operation_queue& ready) noexcept {
-  if (!op->kind().plain && op->kind().consumer && supplied(object, op))
-    return nullptr;
-  const submitted_to where = backend_->submit(object, op);
-  if (where == submitted_to::waiting)
-    return nullptr;
-  if (where != submitted_to::kernel)
-    return submit_elsewhere(object, op, where, ready);
-  op->state_ = io_operation::state::submitted;
-  op->pooled_ = false;
-  ++object.submitted;
-  if (&object == &anonymous_)
-    anonymous_submitted_.fetch_add(1, std::memory_order_relaxed);
-  return nullptr;
+  const submitted_to where = hand_over(object, op);
+  return where > submitted_to::kernel ? submit_elsewhere(object, op, where, ready) : nullptr;
 }
 
 /// The backend has not taken the operation. Object locked.
@@ -363,9 +378,9 @@ io_operation* io_driver::submit_elsewhere(io_object& object, io_operation* op, s
   return op;
 }
 
-io_operation* io_driver::submit_front(io_object& object, io_queue queue,
-                                      operation_queue& ready) noexcept {
-  io_operation_list& list = object.list(queue);
+/// Begins what is to be begun of a queue. Object locked.
+[[gnu::always_inline]] inline io_operation* io_driver::submit_from(
+    io_operation_list& list, io_object& object, operation_queue& ready) noexcept {
   while (io_operation* op = list.front()) {
     if (op->state_ != io_operation::state::queued || hold_back(object, *op))
       return nullptr;
@@ -377,6 +392,11 @@ io_operation* io_driver::submit_front(io_object& object, io_queue queue,
   return nullptr;
 }
 
+io_operation* io_driver::submit_front(io_object& object, io_queue queue,
+                                      operation_queue& ready) noexcept {
+  return submit_from(object.list(queue), object, ready);
+}
+
 inline void io_driver::remove(io_operation_list& list, io_operation* op,
                               operation_queue& ready) noexcept {
   list.erase(op);
@@ -386,11 +406,15 @@ inline void io_driver::remove(io_operation_list& list, io_operation* op,
 
 io_operation* io_driver::finish(io_object& object, io_operation* op,
                                 operation_queue& ready) noexcept {
-  io_operation_list& list = object.list(op->queue());
-  remove(list, op, ready);
-  if (list.empty() || op->queue() == io_queue::concurrent || object.closed)
-    return nullptr;
-  return submit_front(object, op->queue(), ready);
+  const io_queue queue = op->queue();
+  remove(object.list(queue), op, ready);
+  return object.list(queue).empty() ? nullptr : begin_next(object, queue, ready);
+}
+
+io_operation* io_driver::begin_next(io_object& object, io_queue queue,
+                                    operation_queue& ready) noexcept {
+  return queue == io_queue::concurrent || object.closed ? nullptr
+                                                        : submit_front(object, queue, ready);
 }
 
 void io_driver::perform(io_object& object, io_queue queue, operation_queue& ready) noexcept {
@@ -398,9 +422,8 @@ void io_driver::perform(io_object& object, io_queue queue, operation_queue& read
   perform_front(object, queue, ready);
 }
 
-inline void io_driver::perform_front(io_object& object, io_queue queue,
-                                     operation_queue& ready) noexcept {
-  if (io_operation* to_pool = submit_front(object, queue, ready)) [[unlikely]]
+void io_driver::perform_front(io_object& object, io_queue queue, operation_queue& ready) noexcept {
+  if (io_operation* to_pool = submit_from(object.list(queue), object, ready)) [[unlikely]]
     refuse(object, to_pool, ready);
 }
 
@@ -414,52 +437,86 @@ void io_driver::refuse(io_object& object, io_operation* to_pool, operation_queue
 
 void io_driver::answered(io_operation* op, int result, unsigned flags,
                          operation_queue& ready) noexcept {
-  if (op->kind().feed) {
-    fed(static_cast<stream_source&>(*op), result, flags, ready);
-    return;
-  }
+  const io_kind& kind = op->kind();
+  if (!kind.plain || op->polled_ || result == -ECANCELED) [[unlikely]]
+    return answered_specially(op, result, flags, ready);
   io_object& object = *op->object_;
-  io_operation* to_pool = nullptr;
-  {
-    const object_lock lock(object.mutex);
-    --object.submitted;
-    if (&object == &anonymous_)
-      anonymous_submitted_.fetch_sub(1, std::memory_order_relaxed);
-    op->state_ = io_operation::state::queued;
-    io_status status = io_status::again;
-    if (result == -ECANCELED) {
-      // Unasked for, it means that the thread which submitted the operation has exited.
-    } else if (op->polled_) {
-      if (result < 0) {
-        op->fail(-result);
-        status = io_status::done;
-      } else {
-        status = attempt(object, op);
-      }
-    } else {
-      status = op->kind().finish(*op, result);
-      if (status == io_status::later)
-        try_later(object);
-      else if (op->kind().makes_descriptor && !is_unfinished(status))
-        note_shortage(object, *op);
-    }
-    op->polled_ = false;
-    if (op->unless_begun_ && op->bytes != 0)
-      op->cancelled_ = op->unless_begun_ = false;
-    if (is_unfinished(status) && (op->cancelled_ || object.closed)) {
-      op->fail(ECANCELED);
+  object.mutex.lock();
+  object.count_submitted(-1);
+  const io_status status = kind.finish(*op, result);
+  if (is_unfinished(status)) [[unlikely]]
+    return go_on(object, op, status, ready);
+  const io_queue queue = op->queue();
+  note_answer(object, queue, status);
+  remove(object.list(queue), op, ready);
+  if (!object.list(queue).empty()) [[unlikely]]
+    return go_on_with_next(object, queue, ready);
+  object.mutex.unlock();
+}
+
+[[gnu::noinline]] void io_driver::answered_specially(io_operation* op, int result, unsigned flags,
+                                                     operation_queue& ready) noexcept {
+  if (op->kind().feed)
+    return fed(static_cast<stream_source&>(*op), result, flags, ready);
+  io_object& object = *op->object_;
+  object.mutex.lock();
+  object.count_submitted(-1);
+  io_status status = io_status::again;
+  if (result == -ECANCELED) {
+    // Unasked for, it means that the thread which submitted the operation has exited.
+  } else if (op->polled_) {
+    if (result < 0) {
+      op->fail(-result);
       status = io_status::done;
-    }
-    if (status == io_status::later) {
-      // It stays the front of its queue, where end_held finds it.
-    } else if (is_unfinished(status)) {
-      to_pool = submit(object, op, ready);
     } else {
-      if (op->queue() == io_queue::read)
-        object.is_ready(io_queue::read) = status == io_status::done && object.misses < 4;
-      to_pool = finish(object, op, ready);
+      status = attempt(object, op);
     }
+  } else {
+    status = op->kind().finish(*op, result);
+    if (status == io_status::later)
+      try_later(object);
+    else if (op->kind().makes_descriptor && !is_unfinished(status))
+      note_shortage(object, *op);
   }
+  op->polled_ = false;
+  go_on(object, op, status, ready);
+}
+
+/// Takes note of whether a read after this one is tried at once. Object locked.
+inline void io_driver::note_answer(io_object& object, io_queue queue, io_status status) noexcept {
+  if (queue == io_queue::read)
+    object.is_ready(io_queue::read) = status == io_status::done && object.misses < 4;
+}
+
+/// After what the kernel has answered. Unlocks the object.
+[[gnu::noinline]] void io_driver::go_on(io_object& object, io_operation* op, io_status status,
+                                        operation_queue& ready) noexcept {
+  op->state_ = io_operation::state::queued;
+  if (op->unless_begun_ && op->bytes != 0)
+    op->cancelled_ = op->unless_begun_ = false;
+  if (is_unfinished(status) && (op->cancelled_ || object.closed)) {
+    op->fail(ECANCELED);
+    status = io_status::done;
+  }
+  io_operation* to_pool = nullptr;
+  if (status == io_status::later) {
+    // It stays the front of its queue, where end_held finds it.
+  } else if (is_unfinished(status)) {
+    to_pool = submit(object, op, ready);
+  } else {
+    note_answer(object, op->queue(), status);
+    to_pool = finish(object, op, ready);
+  }
+  object.mutex.unlock();
+  if (to_pool)
+    pool_.submit(to_pool);
+}
+
+/// An operation has left the queue, in which others wait. Unlocks the object.
+[[gnu::noinline]] void io_driver::go_on_with_next(io_object& object, io_queue queue,
+                                                  operation_queue& ready) noexcept {
+  io_operation* const to_pool = begin_next(object, queue, ready);
+  object.mutex.unlock();
   if (to_pool)
     pool_.submit(to_pool);
 }
@@ -576,7 +633,7 @@ bool io_driver::supplied(io_object& object, io_operation* op) noexcept {
     if (backend_->submit(object, &source) == submitted_to::kernel) {
       retain(source);
       source.state_ = io_operation::state::submitted;
-      ++object.submitted;
+      object.count_submitted(1);
       object.list(io_queue::concurrent).push_back(&source);
       return true;
     }
@@ -594,7 +651,7 @@ void io_driver::fed(stream_source& source, int result, unsigned flags,
     const object_lock lock(object.mutex);
     more = source.kind().feed(source, result, flags);
     if (!more) {
-      --object.submitted;
+      object.count_submitted(-1);
       object.list(io_queue::concurrent).erase(&source);
       source.state_ = io_operation::state::fresh;
       source.cancelled_ = false;
@@ -759,7 +816,7 @@ int io_driver::poll_descriptor() {
 
 bool io_driver::quiet() const noexcept {
   return open_objects_.load(std::memory_order_relaxed) == 0 &&
-         anonymous_submitted_.load(std::memory_order_relaxed) == 0 && timers_.empty();
+         anonymous_.submitted.load(std::memory_order_relaxed) == 0 && timers_.empty();
 }
 
 io_driver& use_io_driver(execution_context& context) {

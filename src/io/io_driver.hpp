@@ -9,6 +9,7 @@
 
 #include <weft/base/error.hpp>
 #include <weft/execution/execution_context.hpp>
+#include <weft/io/io_handle.hpp>
 #include <weft/io/io_operation.hpp>
 #include <weft/io/timer_core.hpp>
 
@@ -34,7 +35,7 @@ class stream_source;
 ///
 /// Lock order: object, then mutex_, held_mutex_ or that of the buffers, then the backend's, then
 /// the scheduler's. Two objects are never locked together.
-class io_driver final : public execution_context::service, public driver {
+class io_driver final : public execution_context::service, public driver, public io_driver_base {
  public:
   explicit io_driver(execution_context& context);
   ~io_driver();
@@ -48,7 +49,6 @@ class io_driver final : public execution_context::service, public driver {
     }
   }
 
-  scheduler& owner() const noexcept { return scheduler_; }
   timer_service& timers() noexcept { return timers_; }
   backend_kind kind() const noexcept { return backend_->kind(); }
   /// The object of operations that belong to no descriptor.
@@ -70,9 +70,10 @@ class io_driver final : public execution_context::service, public driver {
 
   static void attach(io_object& object, io_operation* op) noexcept { op->object_ = &object; }
   static bool is_attached(const io_operation* op) noexcept { return op->object_ != nullptr; }
-  /// Starts an attached operation. With `may_return`, one that finished at once is the caller's:
-  /// true.
-  bool start(io_operation* op, bool may_return) noexcept;
+  /// Starts an attached operation.
+  void start(io_operation* op) noexcept;
+  /// The same, but one that finishes at once is the caller's: true.
+  bool start_or_finish(io_operation* op) noexcept;
   void cancel(io_object& object) noexcept;
   static void cancel_operation(io_operation* op, bool unless_begun) noexcept;
 
@@ -171,6 +172,7 @@ class io_driver final : public execution_context::service, public driver {
   void refuse(io_object& object, io_operation* to_pool, operation_queue& ready) noexcept;
   io_status begin(io_object& object, io_operation* op) noexcept;
   void enqueue(io_object& object, io_operation* op, io_status status) noexcept;
+  void enqueue_elsewhere(io_object& object, io_operation* op, submitted_to where) noexcept;
   void note_shared() noexcept;
   static void forget_sources(io_object& object) noexcept;
   void begin_again(io_object& object, operation_queue& ready) noexcept;
@@ -178,11 +180,21 @@ class io_driver final : public execution_context::service, public driver {
   bool try_special(io_object& object, io_operation* op) const noexcept;
   io_status attempt(io_object& object, io_operation* op) noexcept;
   void note_attempt(io_object& object, io_operation& op, io_status status) noexcept;
+  io_operation* submit_from(io_operation_list& list, io_object& object,
+                            operation_queue& ready) noexcept;
   io_operation* submit_front(io_object& object, io_queue queue, operation_queue& ready) noexcept;
+  submitted_to hand_over(io_object& object, io_operation* op) noexcept;
   io_operation* submit(io_object& object, io_operation* op, operation_queue& ready) noexcept;
   io_operation* submit_elsewhere(io_object& object, io_operation* op, submitted_to where,
                                  operation_queue& ready) noexcept;
   io_operation* finish(io_object& object, io_operation* op, operation_queue& ready) noexcept;
+  io_operation* begin_next(io_object& object, io_queue queue, operation_queue& ready) noexcept;
+  void answered_specially(io_operation* op, int result, unsigned flags,
+                          operation_queue& ready) noexcept;
+  static void note_answer(io_object& object, io_queue queue, io_status status) noexcept;
+  void go_on(io_object& object, io_operation* op, io_status status,
+             operation_queue& ready) noexcept;
+  void go_on_with_next(io_object& object, io_queue queue, operation_queue& ready) noexcept;
   static void remove(io_operation_list& list, io_operation* op, operation_queue& ready) noexcept;
   bool withdraws(io_object& object, io_operation* op, bool unless_begun) noexcept;
   io_operation* withdraw(io_object& object, io_operation* op, operation_queue& ready,
@@ -207,7 +219,6 @@ class io_driver final : public execution_context::service, public driver {
 
   std::int64_t prepare_wait() noexcept;
 
-  scheduler& scheduler_;
   timer_service timers_;
   blocking_pool pool_;
   stream_buffer_pool::owner buffers_;  // outlives the backend: the kernel knows its memory
@@ -224,7 +235,6 @@ class io_driver final : public execution_context::service, public driver {
   std::optional<poll_set> poll_set_;
 
   std::atomic<unsigned> open_objects_{0};
-  std::atomic<unsigned> anonymous_submitted_{0};  // operations of anonymous_ that the kernel has
   // Objects whose operations are held back. Who adds one and then looks at closes_, and who counts
   // a close and then looks at held_: one of them sees the other (sequentially consistent), and
   // wakes the poller.

@@ -12,11 +12,17 @@
 
 namespace WEFT_NAMESPACE::detail {
 
+io_handle::io_handle(execution_context& context) : driver_(&use_io_driver(context)) {}
+
+io_driver& io_handle::driver() const noexcept {
+  return static_cast<io_driver&>(*driver_);
+}
+
 io_handle& io_handle::operator=(io_handle&& other) noexcept {
   if (this != &other) {
     close();
     if (object_)
-      driver_->recycle(object_);
+      driver().recycle(object_);
     driver_ = other.driver_;
     object_ = std::exchange(other.object_, nullptr);
   }
@@ -26,7 +32,7 @@ io_handle& io_handle::operator=(io_handle&& other) noexcept {
 io_handle::~io_handle() {
   close();
   if (object_)
-    driver_->recycle(object_);
+    driver().recycle(object_);
 }
 
 int io_handle::native_handle() const noexcept {
@@ -34,54 +40,54 @@ int io_handle::native_handle() const noexcept {
 }
 
 void io_handle::reserve() {
-  if (!object_ && !(object_ = driver_->make_object()))
+  if (!object_ && !(object_ = driver().make_object()))
     throw std::bad_alloc();
 }
 
 error_code io_handle::assign(int fd, io_readiness readiness) noexcept {
-  if (!object_ && !(object_ = driver_->make_object()))
+  if (!object_ && !(object_ = driver().make_object()))
     return errno_code(ENOMEM);
-  return driver_->open(*object_, fd, readiness == io_readiness::pollable);
+  return driver().open(*object_, fd, readiness == io_readiness::pollable);
 }
 
 void io_handle::attach(io_operation* op) noexcept {
-  driver_->attach(object_ ? *object_ : driver_->never_open(), op);
+  driver().attach(object_ ? *object_ : driver().never_open(), op);
 }
 
 void io_handle::start(io_operation* op) noexcept {
   if (!io_driver::is_attached(op))
     attach(op);
-  driver_->start(op, false);
+  driver().start(op);
 }
 
 bool io_handle::start_or_finish(io_operation* op) noexcept {
   if (!io_driver::is_attached(op))
     attach(op);
-  return driver_->start(op, true);
+  return driver().start_or_finish(op);
 }
 
 bool io_handle::cancel() noexcept {
   if (!is_open())
     return false;
-  driver_->cancel(*object_);
+  driver().cancel(*object_);
   return true;
 }
 
 error_code io_handle::close() noexcept {
   if (!object_)
     return {};
-  const int fd = driver_->release(*object_);
+  const int fd = driver().release(*object_);
   // After close(2) the descriptor is gone even if EINTR or EIO is reported (Linux); what is
   // reported is an error of the data, not of the descriptor.
   if (fd < 0)
     return {};
   const int error = ::close(fd) == 0 || errno == EINTR ? 0 : errno;
-  driver_->descriptor_closed();
+  driver().descriptor_closed();
   return error == 0 ? error_code() : errno_code(error);
 }
 
 int io_handle::release(error_code& ec) noexcept {
-  const int fd = object_ ? driver_->release(*object_) : -1;
+  const int fd = object_ ? driver().release(*object_) : -1;
   ec = fd < 0 ? errno_code(EBADF) : error_code();
   return fd;
 }
@@ -89,13 +95,13 @@ int io_handle::release(error_code& ec) noexcept {
 error_code io_handle::take(io_handle& from) noexcept {
   if (is_open())
     return error::already_open;
-  if (!object_ && !(object_ = driver_->make_object()))
+  if (!object_ && !(object_ = driver().make_object()))
     return errno_code(ENOMEM);
-  const int fd = from.object_ ? from.driver_->release(*from.object_) : -1;
+  const int fd = from.object_ ? from.driver().release(*from.object_) : -1;
   if (fd < 0)
     return errno_code(EBADF);
   const io_object& left = *from.object_;  // it has kept its notes
-  if (const error_code ec = driver_->open(*object_, fd, left.pollable)) {
+  if (const error_code ec = driver().open(*object_, fd, left.pollable)) {
     ::close(fd);
     return ec;
   }
@@ -126,7 +132,7 @@ void attach_driver_operation(io_driver& driver, io_operation* op) noexcept {
 }
 
 void start_driver_operation(io_driver& driver, io_operation* op) noexcept {
-  driver.start(op, false);
+  driver.start(op);
 }
 
 }  // namespace WEFT_NAMESPACE::detail

@@ -29,11 +29,14 @@ class io_operation_list {
   }
 
   void erase(io_operation* op) noexcept {
-    if (op->after_)
-      op->after_->before_ = op->before_;
-    else
-      front_->before_ = op->before_;
-    (op == front_ ? front_ : op->before_->after_) = op->after_;
+    if (op == front_) {
+      front_ = op->after_;
+      if (front_)
+        front_->before_ = op->before_;
+    } else {
+      op->before_->after_ = op->after_;
+      (op->after_ ? op->after_ : front_)->before_ = op->before_;
+    }
   }
 
  private:
@@ -55,14 +58,18 @@ class io_object {
 
   io_operation_list& list(io_queue q) noexcept { return lists[static_cast<int>(q)]; }
   bool& is_ready(io_queue q) noexcept { return ready[static_cast<int>(q)]; }
+  void count_submitted(int change) noexcept {
+    submitted.store(submitted.load(std::memory_order_relaxed) + static_cast<unsigned>(change),
+                    std::memory_order_relaxed);
+  }
 
   word_mutex mutex;
   io_driver* driver = nullptr;
-  std::atomic<int> fd{-1};            // written under the mutex
-  std::atomic<unsigned> flags{0};     // the owner's notes
-  std::atomic<unsigned> openings{0};  // how often it began to serve a descriptor
-  unsigned submitted = 0;             // operations that the kernel has
-  std::atomic<unsigned> pooled{0};    // operations that a helper has; written under the mutex
+  std::atomic<int> fd{-1};             // written under the mutex
+  std::atomic<unsigned> flags{0};      // the owner's notes
+  std::atomic<unsigned> openings{0};   // how often it began to serve a descriptor
+  std::atomic<unsigned> submitted{0};  // operations that the kernel has; written under the mutex
+  std::atomic<unsigned> pooled{0};     // operations that a helper has; written under the mutex
   bool closed = true;
   std::atomic<bool> closing{false};  // closed, but not yet given back; written under the mutex
   bool pollable = true;              // false: regular files; their operations block

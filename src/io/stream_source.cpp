@@ -75,11 +75,11 @@ void stream_handle::attach(io_operation* op) noexcept {
 }
 
 void stream_handle::start(io_operation* op) noexcept {
-  source().driver().start(op, false);
+  source().driver().start(op);
 }
 
 bool stream_handle::start_or_finish(io_operation* op) noexcept {
-  return source().driver().start(op, true);
+  return source().driver().start_or_finish(op);
 }
 
 void stream_handle::cancel() noexcept {

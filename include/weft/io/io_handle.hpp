@@ -14,6 +14,19 @@ namespace WEFT_NAMESPACE::detail {
 WEFT_API io_driver& use_io_driver(execution_context& context);
 WEFT_API scheduler& driver_scheduler(io_driver& driver) noexcept;
 
+/// What a driver is to those who start operations often.
+class io_driver_base {
+ public:
+  /// The scheduler whose threads complete the operations.
+  scheduler& owner() const noexcept { return scheduler_; }
+
+ protected:
+  explicit io_driver_base(scheduler& owner) noexcept : scheduler_(owner) {}
+  ~io_driver_base() = default;
+
+  scheduler& scheduler_;
+};
+
 /// Cancels one operation: what has not begun ends with operation_aborted; what the kernel has is
 /// asked back and reports what became of it. With `unless_begun`, a whole transfer (io_kind::whole)
 /// that has transferred some of its bytes goes on. Any thread.
@@ -33,14 +46,14 @@ enum class io_readiness : bool {
 /// it is closed then.
 class WEFT_API io_handle {
  public:
-  explicit io_handle(execution_context& context) : driver_(&use_io_driver(context)) {}
+  explicit io_handle(execution_context& context);
   io_handle(io_handle&& other) noexcept
       : driver_(other.driver_), object_(std::exchange(other.object_, nullptr)) {}
   io_handle& operator=(io_handle&& other) noexcept;
   ~io_handle();
 
-  io_driver& driver() const noexcept { return *driver_; }
-  scheduler& owner() const noexcept { return driver_scheduler(*driver_); }
+  io_driver& driver() const noexcept;
+  scheduler& owner() const noexcept { return driver_->owner(); }
 
   bool is_open() const noexcept { return native_handle() >= 0; }
   int native_handle() const noexcept;
@@ -89,7 +102,7 @@ class WEFT_API io_handle {
   void set_flag(unsigned flag, bool on) noexcept;
 
  private:
-  io_driver* driver_;
+  io_driver_base* driver_;
   io_object* object_ = nullptr;
 };
 

@@ -113,8 +113,8 @@ class WEFT_API io_operation : public operation {
   stored_error ec;
   std::size_t bytes = 0;
 
-  /// The descriptor to work on; set when the operation is started on an object.
-  int fd = -1;
+  /// The descriptor to work on, or -1; set when the operation is started.
+  int fd;
 
   void fail(int errno_value) noexcept { ec = errno_code(errno_value); }
 
@@ -139,11 +139,11 @@ class WEFT_API io_operation : public operation {
 
   scheduler* scheduler_;
   const io_kind* kind_;
-  io_object* object_ = nullptr;     // from before it is started
-  io_operation* before_ = nullptr;  // neighbours in the object's queue
-  io_operation* after_ = nullptr;
-  io_operation* prev_ = nullptr;  // neighbours in a helper pool's queue
-  io_operation* next_ = nullptr;
+  io_object* object_ = nullptr;  // from before it is started
+  io_operation* before_;         // neighbours in the object's queue, while it is there
+  io_operation* after_;
+  io_operation* prev_;  // neighbours in a helper pool's queue, once it was there
+  io_operation* next_;
   io_queue queue_;
   state state_ = state::fresh;
   bool cancelled_ = false;     // a cancel was asked for: ECANCELED is an answer, not an accident

@@ -118,19 +118,7 @@ void scheduler::leave(worker& w) noexcept {
     foreign_loop_sleeps();
 }
 
-bool scheduler::alone() const noexcept {
-  const worker* w = worker::current(*this);
-  return w && !several_.load(std::memory_order_relaxed);
-}
-
 // ---- work
-
-void scheduler::work_started() noexcept {
-  if (worker* w = worker::current(*this))
-    ++w->work_;
-  else
-    outstanding_.fetch_add(1, std::memory_order_relaxed);
-}
 
 /// The last of all work is counted down under the mutex: else another worker could find nothing
 /// left meanwhile, and run() return, and the stop that follows here come after a restart().

@@ -108,12 +108,19 @@ class scheduler final : public execution_context::service {
   void complete(operation_queue& ops) noexcept;
   /// The same, of an operation that was not counted as work before: it ended as it was started.
   void complete_uncounted(operation* op) noexcept;
-  void work_started() noexcept;
+  void work_started() noexcept {
+    if (worker* const w = worker::current(*this)) [[likely]]
+      ++w->work_;
+    else
+      outstanding_.fetch_add(1, std::memory_order_relaxed);
+  }
   void work_finished() noexcept;
 
   /// Whether the calling thread is the only one that runs operations here: what it has prepared it
   /// may submit later, at its next poll.
-  bool alone() const noexcept;
+  bool alone() const noexcept {
+    return worker::current(*this) && !several_.load(std::memory_order_relaxed);
+  }
 
   /// From now on events come from `driver`; null ends that.
   void set_driver(driver* driver) noexcept;

@@ -77,12 +77,8 @@ io_status finish_receive(io_operation& base, int result) noexcept {
 
 // ---- all of one buffer
 
-/// Takes note of an answer: bytes, or a negated errno value.
-io_status received_part(receive_all_operation& op, ssize_t result) noexcept {
-  if (result > 0) {
-    op.bytes += static_cast<std::size_t>(result);
-    return op.bytes == op.buffer.size() ? io_status::done : io_status::again;
-  }
+/// Takes note of the end of the stream, or of a failure.
+[[gnu::noinline]] io_status received_nothing(receive_all_operation& op, ssize_t result) noexcept {
   const int errno_value = static_cast<int>(-result);
   if (would_block(errno_value) || errno_value == EINTR)
     return io_status::again;
@@ -91,6 +87,14 @@ io_status received_part(receive_all_operation& op, ssize_t result) noexcept {
   else
     op.fail(errno_value);
   return io_status::done;
+}
+
+/// Takes note of an answer: bytes, or a negated errno value.
+io_status received_part(receive_all_operation& op, ssize_t result) noexcept {
+  if (result <= 0) [[unlikely]]
+    return received_nothing(op, result);
+  op.bytes += static_cast<std::size_t>(result);
+  return op.bytes == op.buffer.size() ? io_status::done : io_status::again;
 }
 
 io_status perform_receive_all(io_operation& base) noexcept {

@@ -61,17 +61,20 @@ io_status perform_send_message(io_operation& base) noexcept {
 
 // ---- all of one buffer
 
-/// Takes note of an answer: bytes, or a negated errno value.
-io_status sent_part(send_all_operation& op, ssize_t result) noexcept {
-  if (result >= 0) {
-    op.bytes += static_cast<std::size_t>(result);
-    return op.bytes == op.buffer.size() ? io_status::done : io_status::again;
-  }
-  const int errno_value = static_cast<int>(-result);
+/// Takes note of a failure, unless it only means "not now".
+[[gnu::noinline]] io_status sent_nothing(send_all_operation& op, int errno_value) noexcept {
   if (would_block(errno_value) || errno_value == EINTR)
     return io_status::again;
   op.fail(errno_value);
   return io_status::done;
+}
+
+/// Takes note of an answer: bytes, or a negated errno value.
+io_status sent_part(send_all_operation& op, ssize_t result) noexcept {
+  if (result < 0) [[unlikely]]
+    return sent_nothing(op, static_cast<int>(-result));
+  op.bytes += static_cast<std::size_t>(result);
+  return op.bytes == op.buffer.size() ? io_status::done : io_status::again;
 }
 
 io_status perform_send_all(io_operation& base) noexcept {

@@ -78,24 +78,26 @@ class uring_backend final : public backend {
       return submitted_to::pool;
     object.is_ready(io_queue::write) = true;  // the write after this one is tried first again
     const std::lock_guard lock(submit_mutex_);
-    io_uring_sqe* sqe = entry();
-    if (!sqe) {
+    io_uring_sqe* const sqe = entry();
+    if (!sqe) [[unlikely]] {
       op->fail(EBUSY);
       return submitted_to::failed;
     }
-    op->polled_ = !kind.prepare;
-    if (kind.registered) {
-      registered_transfer& buffer = kind.registered(*op);
-      buffer.fixed = knows(buffer);
-    }
-    if (kind.prepare) {
+    if (kind.prepare) [[likely]] {
+      if (!kind.plain && kind.registered) {
+        registered_transfer& buffer = kind.registered(*op);
+        buffer.fixed = knows(buffer);
+      }
       kind.prepare(*op, *sqe);
     } else {
+      op->polled_ = true;
       sqe->opcode = IORING_OP_POLL_ADD;
       sqe->fd = op->fd;
       sqe->poll32_events = events_of(op->queue());
     }
-    if (object.registered != fixed_files::none || object.until_registered != 0)
+    if (object.until_registered != 0) [[unlikely]]
+      approach_entry(object, *op);
+    if (object.registered != fixed_files::none)
       name_entry(object, *op, *sqe);
     sqe->user_data = reinterpret_cast<std::uint64_t>(op);
     note_submission();
@@ -121,7 +123,8 @@ class uring_backend final : public backend {
     for (bool first = true;; first = false) {
       {
         const std::lock_guard lock(object.mutex);
-        if (only ? only->state_ != io_operation::state::submitted : object.submitted == 0)
+        if (only ? only->state_ != io_operation::state::submitted
+                 : object.submitted.load(std::memory_order_relaxed) == 0)
           break;
         if (!first)  // the queue may have been full
           withdraw_again(object, only);
@@ -266,27 +269,27 @@ class uring_backend final : public backend {
   }
 
   io_uring_sqe* entry() noexcept {
-    io_uring_sqe* sqe = ring_->next_entry();
-    if (!sqe) {
-      enable();
-      ring_->enter(ring_->publish(), 0, 0);
-      sqe = ring_->next_entry();
-    }
-    return sqe;
+    io_uring_sqe* const sqe = ring_->next_entry();
+    return sqe ? sqe : entry_after_submission();
   }
 
-  /// Has the request name the descriptor's entry, which is made when it is time for it.
-  void name_entry(io_object& object, const io_operation& op, io_uring_sqe& sqe) noexcept {
+  [[gnu::noinline]] io_uring_sqe* entry_after_submission() noexcept {
+    enable();
+    ring_->enter(ring_->publish(), 0, 0);
+    return ring_->next_entry();
+  }
+
+  /// Makes the descriptor's entry when it is time for it.
+  [[gnu::noinline]] void approach_entry(io_object& object, const io_operation& op) noexcept {
+    if (op.fd >= 0 && --object.until_registered == 0)
+      object.registered = fixed_files_.add(*ring_, op.fd);
+  }
+
+  /// Has the request name the descriptor's entry.
+  void name_entry(const io_object& object, const io_operation& op, io_uring_sqe& sqe) noexcept {
     // A pause names no descriptor; and statx(2) is refused an entry.
     if (sqe.fd != op.fd || sqe.opcode == IORING_OP_STATX)
       return;
-    if (object.until_registered != 0) {
-      if (--object.until_registered != 0)
-        return;
-      object.registered = fixed_files_.add(*ring_, op.fd);
-      if (object.registered == fixed_files::none)
-        return;
-    }
     sqe.fd = object.registered;
     sqe.flags |= IOSQE_FIXED_FILE;
     named_entries_.store(named_entries_.load(std::memory_order_relaxed) + 1,
@@ -301,8 +304,11 @@ class uring_backend final : public backend {
   }
 
   void flush_unless_alone() noexcept {
-    if (driver_.owner().alone())
-      return;
+    if (!driver_.owner().alone()) [[unlikely]]
+      flush_entries();
+  }
+
+  [[gnu::noinline]] void flush_entries() noexcept {
     if (single_thread_)
       wake();  // no other thread may enter the ring
     else

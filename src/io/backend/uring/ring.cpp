@@ -15,20 +15,12 @@ ring::ring(unsigned entries, unsigned completions, unsigned flags) {
   const int error = io_uring_queue_init_params(entries, &ring_, &params);
   if (error < 0)
     throw_error(errno_code(-error), "io_uring_setup");
+  for (unsigned i = 0; i <= ring_.sq.ring_mask; ++i)
+    ring_.sq.array[i] = i;
 }
 
 ring::~ring() {
   io_uring_queue_exit(&ring_);
-}
-
-unsigned ring::publish() noexcept {
-  // The kernel reads the tail with acquire; the array maps the slots one to one.
-  io_uring_sq& sq = ring_.sq;
-  unsigned tail = *sq.ktail;
-  for (; sq.sqe_head != sq.sqe_tail; ++sq.sqe_head, ++tail)
-    sq.array[tail & sq.ring_mask] = sq.sqe_head & sq.ring_mask;
-  __atomic_store_n(sq.ktail, tail, __ATOMIC_RELEASE);
-  return tail - __atomic_load_n(sq.khead, __ATOMIC_ACQUIRE);
 }
 
 int ring::enter(unsigned entries, unsigned completions, std::int64_t timeout) noexcept {

@@ -9,7 +9,8 @@
 namespace WEFT_NAMESPACE::detail {
 
 /// An io_uring instance: liburing's set-up of the rings, with the submission split in two, so that
-/// the entries are published under a lock but the system call is made outside it.
+/// the entries are published under a lock but the system call is made outside it. The array between
+/// the submission queue and its entries maps them one to one.
 ///
 /// The caller locks: `next_entry` and `publish` against one another; `reap` against itself.
 class ring {
@@ -22,14 +23,21 @@ class ring {
 
   /// A zeroed submission entry, or null if the queue is full until the next `enter`.
   io_uring_sqe* next_entry() noexcept {
-    io_uring_sqe* sqe = io_uring_get_sqe(&ring_);
-    if (sqe) [[likely]]
-      std::memset(sqe, 0, sizeof *sqe);
+    const io_uring_sq& sq = ring_.sq;
+    // The kernel has read an entry before it stores the head (release).
+    if (made_ - __atomic_load_n(sq.khead, __ATOMIC_ACQUIRE) > sq.ring_mask) [[unlikely]]
+      return nullptr;
+    io_uring_sqe* const sqe = &sq.sqes[made_++ & sq.ring_mask];
+    std::memset(sqe, 0, sizeof *sqe);
     return sqe;
   }
 
   /// Shows the kernel the entries made so far; returns how many it has not taken yet.
-  unsigned publish() noexcept;
+  unsigned publish() noexcept {
+    // The kernel reads the tail with acquire.
+    __atomic_store_n(ring_.sq.ktail, made_, __ATOMIC_RELEASE);
+    return made_ - __atomic_load_n(ring_.sq.khead, __ATOMIC_ACQUIRE);
+  }
 
   /// io_uring_enter(2): submits up to `entries` published ones and waits for `completions` at most
   /// `timeout` nanoseconds (INT64_MAX: for ever). Returns 0 or a negated errno value; ETIME and
@@ -87,6 +95,7 @@ class ring {
 
  private:
   io_uring ring_;
+  unsigned made_ = 0;  // the tail of the submission queue, once it is published
 };
 
 }  // namespace WEFT_NAMESPACE::detail
