@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -89,6 +88,7 @@ class basic_timer_core {
   void shutdown(operation_queue& out) noexcept {
     const std::lock_guard lock(mutex_);
     is_shut_down_ = true;
+    sleeps_until_.store(never, std::memory_order_relaxed);  // for start() to look
     for (timer_queue* queue = queues_.get(); queue; queue = queue->next_.get()) {
       while (timer_entry* const e = queue->wheel_.take_any()) {
         auto* const op = static_cast<wait_operation*>(e);
@@ -134,34 +134,16 @@ class basic_timer_core {
     to.next.store(first, std::memory_order_relaxed);
     first->prev = &to;
     last->next.store(&to, std::memory_order_relaxed);
-    from.prev = &from;
-    from.next.store(&from, std::memory_order_relaxed);
+    make_empty(from);
   }
 
   bool start(wait_link& waits, wait_operation* op) noexcept {
-    std::unique_lock lock(mutex_);
-    if (state_of(op) != state::fresh || is_shut_down_) [[unlikely]]
-      return lock.release(), start_late(op);
-    op->sequence_ = ++sequence_;
-    link(op, waits);
-    if (sleeps_until_.load(std::memory_order_relaxed) != awake) [[unlikely]]
-      return lock.release(), start_beside_sleeper(op), true;
-    become_pending(op);
-    return true;
+    return enter() ? start_locked<true>(waits, op) : start_by_mutex(waits, op);
   }
 
   /// Cancels the first wait of a timer, or all.
   std::size_t cancel(wait_link& waits, bool all) noexcept {
-    std::unique_lock lock(mutex_);
-    if (waits.is_empty())
-      return 0;
-    wait_operation* const first = cancel_locked(first_of(waits));
-    if (all && !waits.is_empty()) [[unlikely]]
-      return lock.release(), 1 + cancel_more(waits, first);
-    lock.unlock();
-    if (first)
-      scheduler_complete(*scheduler_, first);
-    return 1;
+    return enter() ? cancel_locked<true>(waits, all) : cancel_by_mutex(waits, all);
   }
 
   // ---- for waits
@@ -174,17 +156,17 @@ class basic_timer_core {
       if (now == state::fresh)
         set_state(op, state::cancelled);
       else if (now == state::pending || now == state::due)
-        completed = cancel_locked(op);
+        completed = cancel_one(op);
     }
     if (completed)
-      scheduler_complete(*scheduler_, completed);
+      scheduler_->complete(completed);
   }
 
   bool retract(wait_operation* op) noexcept {
     std::unique_lock lock(mutex_);
     switch (state_of(op)) {
       case state::fresh: claim(op); return false;
-      case state::due: cancel_locked(op); return false;
+      case state::due: cancel_one(op); return false;
       case state::recalled:
       case state::cancelled:
       case state::claimed: return false;
@@ -194,7 +176,7 @@ class basic_timer_core {
     unlink(op);
     claim(op);
     lock.unlock();
-    scheduler_work_finished(op->owner());
+    op->owner().work_finished();
     return true;
   }
 
@@ -216,6 +198,67 @@ class basic_timer_core {
   }
 
  private:
+  // ---- start and cancel: the ways that most take, for the owner of a biased lock and for others.
+  // On them nothing is called but as the last thing, so that nothing is kept on the stack.
+
+  bool enter() noexcept {
+    if constexpr (requires { mutex_.enter(); })
+      return mutex_.enter();
+    else
+      return false;
+  }
+
+  template <bool Entered>
+  void unlock() noexcept {
+    if constexpr (requires { mutex_.exit(); } && Entered)
+      mutex_.exit();
+    else
+      mutex_.unlock();
+  }
+
+  template <bool Entered>
+  [[gnu::always_inline]] bool start_locked(wait_link& waits, wait_operation* op) noexcept {
+    if (state_of(op) != state::fresh || sleeps_until_.load(std::memory_order_relaxed) != awake ||
+        !op->queue_->wheel_.takes_to_slot(op)) [[unlikely]]
+      return start_rarely(waits, op);
+    link(op, waits);
+    set_state(op, state::pending);
+    op->queue_->wheel_.push_to_slot(op);
+    count_pending(1);
+    scheduler_->work_started();
+    unlock<Entered>();
+    return true;
+  }
+
+  [[gnu::noinline]] bool start_by_mutex(wait_link& waits, wait_operation* op) noexcept {
+    mutex_.lock();
+    return start_locked<false>(waits, op);
+  }
+
+  template <bool Entered>
+  [[gnu::always_inline]] std::size_t cancel_locked(wait_link& waits, bool all) noexcept {
+    if (waits.is_empty()) [[unlikely]] {
+      unlock<Entered>();
+      return 0;
+    }
+    wait_operation& op = first_of(waits);
+    if (!is_alone(op, waits) || state_of(&op) != state::pending ||
+        !op.queue_->wheel_.has_in_slot(&op)) [[unlikely]]
+      return cancel_several(waits, all);
+    make_empty(waits);
+    op.queue_->wheel_.remove_from_slot(&op);
+    count_pending(-1);
+    set_state(&op, state::cancelled);
+    unlock<Entered>();
+    scheduler_->complete(&op);
+    return 1;
+  }
+
+  [[gnu::noinline]] std::size_t cancel_by_mutex(wait_link& waits, bool all) noexcept {
+    mutex_.lock();
+    return cancel_locked<false>(waits, all);
+  }
+
   static mutex make_mutex(const scheduler& owner) noexcept {
     if constexpr (std::is_constructible_v<mutex, bool>)
       return mutex(owner.may_bias());
@@ -223,7 +266,7 @@ class basic_timer_core {
       return mutex();
   }
 
-  static constexpr std::int64_t awake = (std::numeric_limits<std::int64_t>::min)();
+  static constexpr std::int64_t awake = 0;         // is before any time of the steady clock
   static constexpr unsigned moves_at_once = 1024;  // of a wheel's, with the lock held
 
   static std::int64_t time_left(const timer_clock& clock, std::int64_t expiry) noexcept {
@@ -266,63 +309,73 @@ class basic_timer_core {
     node->prev->next.store(next, std::memory_order_relaxed);
   }
 
-  static wait_operation* first_of(wait_link& list) noexcept {
-    return &static_cast<wait_operation&>(*list.next.load(std::memory_order_relaxed));
+  static void make_empty(wait_link& list) noexcept {
+    list.prev = &list;
+    list.next.store(&list, std::memory_order_relaxed);
+  }
+
+  static bool is_alone(const wait_link& node, const wait_link& list) noexcept {
+    return node.next.load(std::memory_order_relaxed) == &list;
+  }
+
+  static wait_operation& first_of(wait_link& list) noexcept {
+    return static_cast<wait_operation&>(*list.next.load(std::memory_order_relaxed));
   }
 
   // ---- the rarer ways of start and cancel; the lock is held, and left
 
-  /// Starts a wait that was claimed or cancelled before, or after the end of the service.
-  [[gnu::noinline]] bool start_late(wait_operation* op) noexcept {
+  /// Starts a wait that was claimed or cancelled before; or after the end of the service; or while
+  /// the poller sleeps: wakes it if it would for too long, and goes without it for what is due
+  /// already; or that is due, or nearly.
+  [[gnu::noinline]] bool start_rarely(wait_link& waits, wait_operation* op) noexcept {
     std::unique_lock lock(mutex_, std::adopt_lock);
     const state now = state_of(op);
     if (now == state::claimed)
       return false;
-    const bool ends = is_shut_down_;
-    lock.unlock();
-    if (ends) {
+    if (is_shut_down_) {
+      lock.unlock();
       op->destroy();
-    } else {
-      scheduler_work_started(*scheduler_);
-      scheduler_complete(*scheduler_, op);
+      return true;
+    }
+    bool ready = now == state::cancelled;
+    bool wakes = false;
+    if (!ready) {
+      link(op, waits);
+      if (sleeps_until_.load(std::memory_order_relaxed) != awake &&
+          op->expiry_ < op->queue_->wheel_.bound()) {
+        const timer_clock& clock = *op->queue_->clock_;
+        ready = op->expiry_ <= clock.now();
+        if (ready)
+          become_due(op);
+        else
+          wakes = ends_sleep(time_left(clock, op->expiry_));
+      }
+      if (!ready)
+        become_pending(op);
+    }
+    lock.unlock();
+    if (ready) {
+      scheduler_->work_started();
+      scheduler_->complete(op);
+    } else if (wakes) {
+      wake_(wake_arg_);
     }
     return true;
   }
 
-  /// Wakes the poller if it would sleep too long, and goes without it for what is due already.
-  [[gnu::noinline]] void start_beside_sleeper(wait_operation* op) noexcept {
-    std::unique_lock lock(mutex_, std::adopt_lock);
-    bool wakes = false;
-    if (op->expiry_ < op->queue_->wheel_.bound()) {
-      const timer_clock& clock = *op->queue_->clock_;
-      if (op->expiry_ <= clock.now()) {
-        become_due(op);
-        lock.unlock();
-        scheduler_work_started(*scheduler_);
-        scheduler_complete(*scheduler_, op);
-        return;
-      }
-      wakes = ends_sleep(time_left(clock, op->expiry_));
-    }
-    become_pending(op);
-    lock.unlock();
-    if (wakes)
-      wake_(wake_arg_);
-  }
-
-  /// Cancels the waits of a timer that follow `first`, and queues all. Returns their number.
-  [[gnu::noinline]] std::size_t cancel_more(wait_link& waits, wait_operation* first) noexcept {
+  /// Cancels the first wait of a timer, or all. Returns their number.
+  [[gnu::noinline]] std::size_t cancel_several(wait_link& waits, bool all) noexcept {
     std::unique_lock lock(mutex_, std::adopt_lock);
     operation_queue completed;
-    if (first)
-      completed.push(first);
     std::size_t count = 0;
-    for (; !waits.is_empty(); ++count)
-      if (wait_operation* const op = cancel_locked(first_of(waits)))
+    do {
+      if (wait_operation* const op = cancel_one(&first_of(waits)))
         completed.push(op);
+      ++count;
+    } while (all && !waits.is_empty());
     lock.unlock();
     if (!completed.empty())
-      scheduler_complete(*scheduler_, completed);
+      scheduler_->complete(completed);
     return count;
   }
 
@@ -330,7 +383,7 @@ class basic_timer_core {
     set_state(op, state::pending);
     op->queue_->wheel_.push(op);
     count_pending(1);
-    scheduler_work_started(*scheduler_);
+    scheduler_->work_started();
   }
 
   void take_from_wheel(wait_operation* op) noexcept {
@@ -350,15 +403,20 @@ class basic_timer_core {
   }
 
   /// Cancels a pending or due wait. Returns it if it is to be queued.
-  wait_operation* cancel_locked(wait_operation* op) noexcept {
-    unlink(op);
+  wait_operation* cancel_one(wait_operation* op) noexcept {
     if (state_of(op) == state::due) {
+      unlink(op);
       set_state(op, state::recalled);
       return nullptr;
     }
+    cancel_pending(op);
+    return op;
+  }
+
+  void cancel_pending(wait_operation* op) noexcept {
+    unlink(op);
     take_from_wheel(op);
     set_state(op, state::cancelled);
-    return op;
   }
 
   void release(std::unique_lock<mutex> lock) noexcept {
@@ -374,7 +432,6 @@ class basic_timer_core {
   void* const wake_arg_;
   std::unique_ptr<timer_queue> queues_;
   std::size_t references_ = 1;  // the service, its timers, and waits that are due or recalled
-  std::uint64_t sequence_ = 0;
   bool is_shut_down_ = false;
 
   // Until when, by the steady clock, the poller sleeps; `awake` if it does not. Written with the

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <cstdint>
 #include <utility>
 
 #include <weft/io/timer_core.hpp>
@@ -14,12 +15,8 @@ class timer_heap {
   bool empty() const noexcept { return root_ == nullptr; }
   timer_entry* front() const noexcept { return root_; }
 
-  /// Whether `a` is to expire before `b`. A total order: equal expiries by their start.
-  static bool before(const timer_entry* a, const timer_entry* b) noexcept {
-    return a->expiry_ != b->expiry_ ? a->expiry_ < b->expiry_ : a->sequence_ < b->sequence_;
-  }
-
   void push(timer_entry* e) noexcept {
+    e->sequence_ = ++pushed_;
     e->previous_ = e->following_ = nullptr;
     e->child_ = nullptr;
     root_ = merge(root_, e);
@@ -41,6 +38,11 @@ class timer_heap {
   }
 
  private:
+  /// A total order: equal expiries as they were pushed.
+  static bool before(const timer_entry* a, const timer_entry* b) noexcept {
+    return a->expiry_ != b->expiry_ ? a->expiry_ < b->expiry_ : a->sequence_ < b->sequence_;
+  }
+
   /// The links of a node: `previous_` is the sibling before, or of the first child the parent.
   static timer_entry* entry(timer_link* link) noexcept { return static_cast<timer_entry*>(link); }
 
@@ -83,6 +85,7 @@ class timer_heap {
   }
 
   timer_entry* root_ = nullptr;
+  std::uint64_t pushed_ = 0;
 };
 
 }  // namespace WEFT_NAMESPACE::detail

@@ -37,30 +37,38 @@ class basic_timer_lock {
       : may_bias_(may_bias), patience_(patience) {}
 
   void lock() noexcept {
-    const std::uint64_t self = Atomics::thread_number();
-    if (owner_.load(std::memory_order_relaxed) == self) [[likely]] {
-      busy_.store(true, std::memory_order_relaxed);
-      Atomics::light_barrier();
-      if (owner_.load(std::memory_order_relaxed) == self) [[likely]] {
-        by_bias_ = true;
-        return;
-      }
-      busy_.store(false, std::memory_order_release);
-    }
-    lock_mutex(self);
+    if (!enter()) [[unlikely]]
+      lock_mutex();
   }
 
   void unlock() noexcept {
     if (by_bias_) [[likely]]
-      busy_.store(false, std::memory_order_release);
+      exit();
     else
       mutex_.unlock();
   }
 
- private:
-  static constexpr std::uint64_t nobody = 0;
+  /// Takes the lock if the thread is the owner. Returns whether it has.
+  bool enter() noexcept {
+    const std::uint64_t self = Atomics::known_thread_number();
+    if (owner_.load(std::memory_order_relaxed) != self) [[unlikely]]
+      return false;
+    busy_.store(true, std::memory_order_relaxed);
+    Atomics::light_barrier();
+    if (owner_.load(std::memory_order_relaxed) != self) [[unlikely]] {
+      busy_.store(false, std::memory_order_release);
+      return false;
+    }
+    by_bias_ = true;
+    return true;
+  }
 
-  [[gnu::noinline]] void lock_mutex(std::uint64_t self) noexcept {
+  /// Gives back what enter() has taken.
+  void exit() noexcept { busy_.store(false, std::memory_order_release); }
+
+  /// Takes the lock if enter() has not.
+  [[gnu::noinline]] void lock_mutex() noexcept {
+    const std::uint64_t self = Atomics::thread_number();
     mutex_.lock();
     if (owner_.load(std::memory_order_relaxed) != nobody) {
       owner_.store(nobody, std::memory_order_relaxed);
@@ -80,6 +88,9 @@ class basic_timer_lock {
     }
   }
 
+ private:
+  static constexpr std::uint64_t nobody = 0;
+
   typename Atomics::template atomic<std::uint64_t> owner_{nobody};  // written with mutex_ held
   typename Atomics::template atomic<bool> busy_{false};             // written by the owner
   bool by_bias_ = false;  // how the one who is in has come; written and read by that one
@@ -92,17 +103,21 @@ class basic_timer_lock {
   std::uint64_t candidate_ = nobody;  // the only one to be the owner, once there was one
 };
 
-/// The seam's part of the lock. A thread's number is never another's, not even after its end.
+/// The seam's part of the lock. A thread's number is never another's, not even after its end, and
+/// never 0, which is nobody's.
 struct timer_lock_atomics : scheduler_atomics {
+  /// The thread's number, or one that is no thread's.
+  static std::uint64_t known_thread_number() noexcept { return number_; }
   static std::uint64_t thread_number() noexcept {
-    if (number_ == 0) [[unlikely]]
+    if (number_ == unknown)
       number_ = next_number_.fetch_add(1, std::memory_order_relaxed);
     return number_;
   }
 
  private:
-  static inline constinit thread_local std::uint64_t number_ = 0;
-  static inline std::atomic<std::uint64_t> next_number_{1};
+  static constexpr std::uint64_t unknown = 1;
+  static inline constinit thread_local std::uint64_t number_ = unknown;
+  static inline std::atomic<std::uint64_t> next_number_{unknown + 1};
 };
 
 class timer_lock : public basic_timer_lock<timer_lock_atomics> {

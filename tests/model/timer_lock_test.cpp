@@ -16,6 +16,7 @@ struct atomics : model::atomics {
   static std::uint64_t thread_number() {
     return static_cast<std::uint64_t>(model::this_thread()) + 1;
   }
+  static std::uint64_t known_thread_number() { return thread_number(); }
   static void light_barrier(where w = where::current()) { model::light_barrier(w); }
   static void heavy_barrier(where w = where::current()) { model::heavy_barrier(w); }
   static void yield() { model::yield(); }

@@ -39,10 +39,22 @@ using node = weft::detail::basic_wait_node<traits>;
 /// What runs what has completed, for any thread that lends a hand.
 class executor {
  public:
-  void complete(operation_queue& ops) {
+  void receive(operation_queue& ops) {
     const std::lock_guard lock(mutex_);
     ready_.splice(ops);
   }
+  void complete(operation_queue& ops) {
+    receive(ops);
+    wake(wake_arg);
+  }
+  void complete(operation* op) {
+    operation_queue one;
+    one.push(op);
+    complete(one);
+  }
+  void work_started() { work.fetch_add(1, std::memory_order_relaxed); }
+  void work_finished() { work.fetch_sub(1, std::memory_order_relaxed); }
+
   bool run_one() {
     operation* op = nullptr;
     {
@@ -62,22 +74,6 @@ class executor {
   model::mutex mutex_;
   operation_queue ready_;
 };
-
-void scheduler_complete(executor& e, operation_queue& ops) {
-  e.complete(ops);
-  e.wake(e.wake_arg);
-}
-void scheduler_complete(executor& e, operation* op) {
-  operation_queue one;
-  one.push(op);
-  scheduler_complete(e, one);
-}
-void scheduler_work_started(executor& e) {
-  e.work.fetch_add(1, std::memory_order_relaxed);
-}
-void scheduler_work_finished(executor& e) {
-  e.work.fetch_sub(1, std::memory_order_relaxed);
-}
 
 enum class outcome { none, success, aborted, retracted, destroyed };
 
@@ -110,7 +106,7 @@ class wait final : public operation, public node {
     const bool was_cancelled = self->core_.settle(self);
     require(!is_late || was_cancelled, "success after a cancel that returned");
     self->become(was_cancelled ? outcome::aborted : outcome::success);
-    scheduler_work_finished(self->executor_);
+    self->executor_.work_finished();
   }
 
   core& core_;
@@ -160,7 +156,7 @@ struct fixture {
       return;
     operation_queue ready;
     timers->collect(ready);
-    executor_.complete(ready);
+    executor_.receive(ready);
   }
 
   /// The poller. A sleep of a minute is over at once, a longer one ends only by a wake-up.
@@ -337,7 +333,7 @@ void shutdown_beside_users() {
     f.timers->shutdown(ended);
     while (operation* op = ended.pop()) {
       op->destroy();
-      scheduler_work_finished(f.executor_);
+      f.executor_.work_finished();
     }
   }
   starter.join();

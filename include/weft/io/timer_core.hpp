@@ -64,13 +64,14 @@ struct timer_link {
   timer_link* following_;
 };
 
-/// A wait in the order of expiry. `sequence_` is set, and the links mean something, from its start.
+/// A wait in the order of expiry. The links mean something from its start; the others are the
+/// heap's.
 struct timer_entry : timer_link {
   explicit timer_entry(std::int64_t expiry) noexcept : expiry_(expiry) {}
 
-  timer_entry* child_;
-  std::uint64_t sequence_;  // waits that expire together complete in the order of their start
   const std::int64_t expiry_;
+  timer_entry* child_;
+  std::uint64_t sequence_;
 };
 
 /// What the timers keep of a wait. States, changed under the timers' lock:

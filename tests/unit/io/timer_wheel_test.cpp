@@ -20,9 +20,14 @@ using weft::detail::timer_wheel;
 constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
 constexpr unsigned plenty = 1'000'000;
 
+struct entry : timer_entry {
+  entry(std::int64_t expiry, std::size_t n) : timer_entry(expiry), number(n) {}
+  const std::size_t number;  // in the order of start
+};
+
 struct earlier {
-  bool operator()(const timer_entry* a, const timer_entry* b) const {
-    return a->expiry_ != b->expiry_ ? a->expiry_ < b->expiry_ : a->sequence_ < b->sequence_;
+  bool operator()(const entry* a, const entry* b) const {
+    return a->expiry_ != b->expiry_ ? a->expiry_ < b->expiry_ : a->number < b->number;
   }
 };
 
@@ -31,14 +36,13 @@ class fixture {
  public:
   explicit fixture(std::int64_t now) : wheel(now) {}
 
-  timer_entry* push(std::int64_t expiry) {
-    timer_entry* const e = entries.emplace_back(std::make_unique<timer_entry>(expiry)).get();
-    e->sequence_ = entries.size();
+  entry* push(std::int64_t expiry) {
+    entry* const e = entries.emplace_back(std::make_unique<entry>(expiry, entries.size())).get();
     wheel.push(e);
     pending.insert(e);
     return e;
   }
-  void remove(timer_entry* e) {
+  void remove(entry* e) {
     wheel.remove(e);
     pending.erase(e);
   }
@@ -66,8 +70,8 @@ class fixture {
   }
 
   timer_wheel wheel;
-  std::vector<std::unique_ptr<timer_entry>> entries;
-  std::set<timer_entry*, earlier> pending;
+  std::vector<std::unique_ptr<entry>> entries;
+  std::set<entry*, earlier> pending;
 };
 
 TEST(timer_wheel, is_in_order_whatever_the_distances) {
@@ -87,7 +91,7 @@ TEST(timer_wheel, is_in_order_whatever_the_distances) {
       } else if (action == 4) {
         f.push(now - static_cast<std::int64_t>(random() % 100));
       } else if (action == 5 && !f.pending.empty()) {
-        timer_entry* const e = f.entries[random() % f.entries.size()].get();
+        entry* const e = f.entries[random() % f.entries.size()].get();
         if (f.pending.contains(e))
           f.remove(e);
       } else if (action == 6 && !f.pending.empty()) {
@@ -121,14 +125,40 @@ TEST(timer_wheel, waits_of_one_expiry_stay_in_order_when_more_come_while_they_ar
 
 TEST(timer_wheel, the_bound_of_a_wait_alone_is_its_expiry) {
   fixture f(5);
-  timer_entry* const e = f.push(123'456'789);
-  timer_entry* const later = f.push(123'456'790);
+  entry* const e = f.push(123'456'789);
+  entry* const later = f.push(123'456'790);
   EXPECT_EQ(f.wheel.bound(), 123'456'789);
   f.remove(e);
   f.take(123'456'789);
   EXPECT_EQ(f.wheel.bound(), 123'456'790);
   f.remove(later);
   EXPECT_EQ(f.wheel.bound(), never);
+}
+
+TEST(timer_wheel, the_bound_of_a_wait_alone_is_its_expiry_where_an_earlier_one_was) {
+  fixture f(0);
+  f.remove(f.push(1'000'000));
+  f.push(1'000'001);
+  EXPECT_EQ(f.wheel.bound(), 1'000'001);
+}
+
+TEST(timer_wheel, is_in_order_before_the_epoch) {
+  fixture long_before(least + 10);
+  long_before.push(3);
+  long_before.push(-5);
+  EXPECT_EQ(long_before.wheel.bound(), -5);
+  long_before.take(3);
+  fixture f(-1'000);
+  for (const std::int64_t expiry : {-500, 3, -2'000, -1, 0, 1, -500, 70'000})
+    f.push(expiry);
+  EXPECT_EQ(f.wheel.bound(), -2'000);
+  for (const std::int64_t now : {-1'000, -500, 0, 2}) {
+    f.take(now);
+    f.push(now);
+    f.check_bound();
+  }
+  f.take(70'000);
+  EXPECT_TRUE(f.pending.empty());
 }
 
 TEST(timer_wheel, takes_times_at_the_ends_of_the_range) {
