@@ -205,7 +205,7 @@ class handler_operation final : public Base {
   /// Takes the results, out of the slot's reach: an `emit` has either returned before, and then a
   /// wait knows of it, or finds the slot empty when the wait is claimed.
   auto settle() {
-    if (connected_) {
+    if (is_connected()) {
       const slot_lock lock(get_associated_cancellation_slot(handler_));
       disconnect();
       return this->take_results();
@@ -214,10 +214,18 @@ class handler_operation final : public Base {
   }
 
   void disconnect() noexcept {
-    if (connected_) {
+    if (is_connected()) {
       connected_ = false;
       get_associated_cancellation_slot(handler_).clear();
     }
+  }
+
+  /// Known to the compiler of handlers that have no slot.
+  bool is_connected() const noexcept {
+    if constexpr (requires { typename associated_cancellation_slot<Handler>::is_unassociated; })
+      return false;
+    else
+      return connected_;
   }
 
   bool connected_ = false;
