@@ -7,6 +7,7 @@
 
 #include <weft/base/function_operation.hpp>
 #include <weft/context/scheduler.hpp>
+#include <weft/execution/any_executor_target.hpp>
 #include <weft/execution/properties.hpp>
 #include <weft/execution/submit.hpp>
 
@@ -211,6 +212,12 @@ class WEFT_API scheduler_executor {
   Context* context_;
   [[no_unique_address]] Allocator allocator_;
 };
+
+// It counts no copies.
+template <class Context, class Allocator, unsigned Bits>
+  requires((Bits & outstanding_work_tracked) == 0)
+inline constexpr bool is_mere_bytes<scheduler_executor<Context, Allocator, Bits>> =
+    std::is_trivially_copyable_v<Allocator> || std::is_empty_v<Allocator>;
 
 template <class Context, class Allocator, unsigned Bits>
 inline constexpr bool submits_directly<scheduler_executor<Context, Allocator, Bits>> = true;

@@ -15,6 +15,7 @@
 #include <weft/base/operation_function.hpp>
 #include <weft/base/operation_memory.hpp>
 #include <weft/context/handover.hpp>
+#include <weft/context/native_scheduler.hpp>
 #include <weft/execution/execution_context.hpp>
 #include <weft/execution/executor.hpp>
 #include <weft/execution/properties.hpp>
@@ -26,8 +27,15 @@ namespace WEFT_NAMESPACE::detail {
 
 enum class submission { dispatch, post, defer };
 
+/// A polymorphic executor that holds a context's own is not asked: its scheduler is given the
+/// function. To post and to defer is the same there.
 template <submission How, class Executor, class Function, class Allocator>
 void submit(const Executor& ex, Function&& f, const Allocator& allocator) {
+  if constexpr (How != submission::dispatch && std::is_base_of_v<any_executor_tag, Executor>)
+    if (scheduler* const native = native_scheduler(ex)) {
+      scheduler_post(*native, make_function_operation(std::forward<Function>(f), allocator));
+      return;
+    }
   if constexpr (How == submission::dispatch)
     detail::executor_dispatch(ex, std::forward<Function>(f), allocator);
   else if constexpr (How == submission::post)
@@ -179,6 +187,12 @@ void submit_handler(const Executor& ex, H&& handler) {
   } else {
     using target = associated_executor_t<Handler, Executor>;
     const target own = get_associated_executor(handler, ex);
+    if constexpr (How != submission::dispatch)
+      if (scheduler* const native = native_scheduler(own);
+          native && native == native_scheduler(ex)) {
+        scheduler_post(*native, make_function_operation(std::forward<H>(handler), allocator));
+        return;
+      }
     if constexpr (std::is_same_v<target, Executor>) {
       if (own == ex) {
         submit<How>(ex, std::forward<H>(handler), allocator);

@@ -73,10 +73,14 @@ inline constexpr bool stored_in_place =
     sizeof(T) <= 3 * sizeof(void*) && alignof(T) <= alignof(void*) &&
     std::is_nothrow_move_constructible_v<T>;
 
+/// Whether a copy of the bytes is a copy of the target, and nothing need be done at its end.
+template <class T>
+inline constexpr bool is_mere_bytes =
+    std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>;
+
 template <class T>
 struct target_storage {
-  static constexpr bool bytes =
-      std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>;
+  static constexpr bool bytes = is_mere_bytes<T>;
 
   static void copy(void* to, const void* from) noexcept {
     ::new (to) T(*static_cast<const T*>(from));
