@@ -237,6 +237,18 @@
 #include <weft/net/v6_only.hpp>
 #include <weft/net/zero_copy.hpp>
 
+#include <weft/coro/awaitable.hpp>
+#include <weft/coro/awaitable_frame.hpp>
+#include <weft/coro/awaited_result.hpp>
+#include <weft/coro/co_spawn.hpp>
+#include <weft/coro/coroutine_result.hpp>
+#include <weft/coro/in_place_call.hpp>
+#include <weft/coro/logical_thread.hpp>
+#include <weft/coro/operation_awaiter.hpp>
+#include <weft/coro/resume_loop.hpp>
+#include <weft/coro/this_coro.hpp>
+#include <weft/coro/use_awaitable.hpp>
+
 #include <weft/observe/histogram.hpp>
 #include <weft/observe/metrics.hpp>
 #include <weft/observe/stack_frame.hpp>

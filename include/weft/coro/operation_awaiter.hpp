@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <type_traits>
+#include <utility>
+
+#include <weft/async/cancellation_signal.hpp>
+#include <weft/async/is_async_operation.hpp>
+#include <weft/coro/awaitable_frame.hpp>
+#include <weft/coro/awaited_result.hpp>
+#include <weft/coro/in_place_call.hpp>
+#include <weft/coro/logical_thread.hpp>
+
+namespace WEFT_NAMESPACE::detail {
+
+/// Has a coroutine of a logical thread wait for an asynchronous operation: it starts it, with a
+/// handler that resumes the coroutine in the thread's executor.
+///
+/// While the operation is under way, its handler owns the logical thread: a handler that is
+/// destroyed un-called destroys all coroutines of the chain. Once the operation is started, nothing
+/// of the coroutine is touched here, for it may go on, and end, on another thread.
+template <class Operation, class Executor>
+class operation_awaiter {
+  using signatures = operation_signatures_t<Operation>;
+  static_assert(
+      requires { typename only_signature<signatures>::type; },
+      "co_await takes operations with one completion signature; give this one a handler");
+  using results = awaited_results_t<typename only_signature<signatures>::type>;
+  using outcome = in_place_call::outcome;
+
+ public:
+  template <class O>
+  operation_awaiter(O&& operation, logical_thread<Executor>& thread, awaitable_frame& frame)
+      : operation_(std::forward<O>(operation)), thread_(thread), frame_(frame) {}
+
+  bool await_ready() const noexcept { return false; }
+
+  // It must not be inlined: its variables would be kept in the coroutine's frame.
+  [[gnu::noinline]] bool await_suspend(std::coroutine_handle<> h) {
+    handle_ = h;
+    logical_thread<Executor>& thread = thread_;
+    thread.innermost = &frame_;
+    in_place_call call(this);
+    try {
+      Operation operation(std::forward<Operation>(operation_));
+      std::move(operation)(handler(*this));
+    } catch (...) {
+      // Started all the same if it has kept its handler: then it will complete.
+      if (call.result() == outcome::dropped) {
+        error_ = std::current_exception();
+        return false;
+      }
+    }
+    switch (call.result()) {
+      case outcome::pending: return true;
+      case outcome::dropped: thread.destroy(); return true;
+      case outcome::completed: break;
+    }
+    if (thread.may_go_on())
+      return false;
+    thread.resume_later(h);
+    return true;
+  }
+
+  typename results::type await_resume() {
+    if (error_) [[unlikely]]
+      std::rethrow_exception(std::move(error_));
+    return results_.get();
+  }
+
+ private:
+  class handler {
+   public:
+    using executor_type = Executor;
+    using cancellation_slot_type = cancellation_slot;
+
+    explicit handler(operation_awaiter& awaiter) noexcept : awaiter_(&awaiter) {}
+    handler(handler&& other) noexcept : awaiter_(std::exchange(other.awaiter_, nullptr)) {}
+    handler& operator=(handler&&) = delete;
+    ~handler() {
+      if (awaiter_)
+        awaiter_->dropped();
+    }
+
+    const executor_type& get_executor() const noexcept { return awaiter_->thread_.get_executor(); }
+    cancellation_slot_type get_cancellation_slot() const noexcept {
+      return awaiter_->thread_.cancellation.slot();
+    }
+
+    template <class... Args>
+    void operator()(Args&&... args) {
+      operation_awaiter& awaiter = *std::exchange(awaiter_, nullptr);
+      awaiter.results_.set(std::forward<Args>(args)...);
+      awaiter.completed();
+    }
+
+   private:
+    operation_awaiter* awaiter_;
+  };
+
+  void completed() {
+    if (!in_place_call::ended(this, outcome::completed)) [[likely]]
+      thread_.resume(handle_);
+  }
+  void dropped() noexcept {
+    if (!in_place_call::ended(this, outcome::dropped))
+      thread_.destroy();
+  }
+
+  [[no_unique_address]] Operation operation_;
+  logical_thread<Executor>& thread_;
+  awaitable_frame& frame_;
+  std::coroutine_handle<> handle_;
+  std::exception_ptr error_;
+  [[no_unique_address]] results results_;
+};
+
+}  // namespace WEFT_NAMESPACE::detail

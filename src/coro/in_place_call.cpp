@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <weft/coro/in_place_call.hpp>
+
+namespace WEFT_NAMESPACE::detail {
+
+constinit thread_local in_place_call* in_place_call::innermost_ = nullptr;
+
+}  // namespace WEFT_NAMESPACE::detail

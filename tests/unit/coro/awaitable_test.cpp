@@ -1,0 +1,579 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <weft/coro/awaitable.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include <weft/async/as_tuple.hpp>
+#include <weft/async/bind_cancellation_slot.hpp>
+#include <weft/async/detached.hpp>
+#include <weft/async/redirect_error.hpp>
+#include <weft/async/use_future.hpp>
+#include <weft/context/io_context.hpp>
+#include <weft/context/post.hpp>
+#include <weft/context/strand.hpp>
+#include <weft/context/thread_pool.hpp>
+#include <weft/coro/co_spawn.hpp>
+#include <weft/coro/use_awaitable.hpp>
+#include <weft/io/steady_timer.hpp>
+
+namespace {
+
+using weft::awaitable;
+using weft::co_spawn;
+using weft::detached;
+using weft::error_code;
+using weft::io_context;
+namespace this_coro = weft::this_coro;
+
+/// Runs a coroutine to its end; what leaves it leaves this.
+template <class F>
+auto run(F f) {
+  io_context context;
+  auto future = co_spawn(context, std::move(f), weft::use_future);
+  context.run();
+  return future.get();
+}
+
+awaitable<int> number(int n) {
+  co_return n;
+}
+
+/// An operation that completes inside its initiating function.
+template <class... Values>
+auto at_once(Values... values) {
+  return weft::deferred.values(std::move(values)...);
+}
+
+TEST(awaitable, returns_what_its_coroutine_returns) {
+  EXPECT_EQ(run([]() -> awaitable<int> { co_return co_await number(3) + co_await number(4); }), 7);
+}
+
+TEST(awaitable, returns_what_can_only_be_moved) {
+  const auto make = [](int n) -> awaitable<std::unique_ptr<int>> {
+    co_return std::make_unique<int>(n);
+  };
+  EXPECT_EQ(run([&]() -> awaitable<int> { co_return *co_await make(5); }), 5);
+}
+
+TEST(awaitable, returns_references) {
+  int object = 1;
+  const auto refer = [](int& r) -> awaitable<int&> { co_return r; };
+  run([&]() -> awaitable<void> {
+    int& same = co_await refer(object);
+    EXPECT_EQ(&same, &object);
+  });
+}
+
+TEST(awaitable, returns_what_has_no_default_constructor) {
+  struct value {
+    explicit value(int n) : number(n) {}
+    int number;
+  };
+  const auto make = []() -> awaitable<value> { co_return value(6); };
+  EXPECT_EQ(run([&]() -> awaitable<int> { co_return (co_await make()).number; }), 6);
+}
+
+TEST(awaitable, throws_what_leaves_the_coroutine_it_calls) {
+  const auto fail = []() -> awaitable<int> {
+    throw std::runtime_error("no");
+    co_return 0;
+  };
+  run([&]() -> awaitable<void> {
+    bool caught = false;
+    try {
+      co_await fail();
+    } catch (const std::runtime_error& e) {
+      caught = std::string(e.what()) == "no";
+    }
+    EXPECT_TRUE(caught);
+  });
+  EXPECT_THROW(run(fail), std::runtime_error);
+}
+
+awaitable<int> depth(int n) {
+  if (n == 0)
+    co_return 0;
+  co_return 1 + co_await depth(n - 1);
+}
+
+TEST(awaitable, calls_a_million_deep_and_returns_without_growing_the_stack) {
+  EXPECT_EQ(run([]() -> awaitable<int> { co_return co_await depth(1'000'000); }), 1'000'000);
+}
+
+awaitable<int> deep_wait(int n) {
+  if (n == 0) {
+    co_await post(co_await this_coro::executor);
+    co_return 0;
+  }
+  co_return 1 + co_await deep_wait(n - 1);
+}
+
+TEST(awaitable, returns_a_million_deep_after_a_wait) {
+  EXPECT_EQ(run([]() -> awaitable<int> { co_return co_await deep_wait(1'000'000); }), 1'000'000);
+}
+
+awaitable<void> deep_failure(int n) {
+  if (n == 0)
+    throw std::runtime_error("at the bottom");
+  co_await deep_failure(n - 1);
+}
+
+TEST(awaitable, an_exception_passes_many_levels) {
+  EXPECT_THROW(run([] { return deep_failure(1000); }), std::runtime_error);
+}
+
+TEST(awaitable, one_that_is_not_run_destroys_its_arguments) {
+  const auto object = std::make_shared<int>(1);
+  const auto keep = [](std::shared_ptr<int>) -> awaitable<void> { co_return; };
+  {
+    const auto idle = keep(object);
+    EXPECT_EQ(object.use_count(), 2);
+    EXPECT_TRUE(idle.valid());
+  }
+  EXPECT_EQ(object.use_count(), 1);
+}
+
+TEST(awaitable, moves_and_swaps) {
+  awaitable<int> a = number(1);
+  awaitable<int> b = std::move(a);
+  EXPECT_FALSE(a.valid());
+  a.swap(b);
+  EXPECT_FALSE(b.valid());
+  EXPECT_EQ(run([&]() -> awaitable<int> { co_return co_await std::move(a); }), 1);
+}
+
+// ---- operations
+
+TEST(awaitable, an_operation_needs_no_token) {
+  run([]() -> awaitable<void> {
+    weft::steady_timer timer(co_await this_coro::executor, std::chrono::milliseconds(1));
+    co_await timer.async_wait();
+    EXPECT_LE(timer.expiry(), std::chrono::steady_clock::now());
+  });
+}
+
+TEST(awaitable, an_error_is_thrown_unless_a_token_takes_it) {
+  run([]() -> awaitable<void> {
+    weft::steady_timer timer(co_await this_coro::executor);
+    const auto cancel_later = [&] {
+      timer.expires_after(std::chrono::hours(1));
+      weft::post(timer.get_executor(), [&] { timer.cancel(); });
+    };
+    error_code thrown;
+    try {
+      cancel_later();
+      co_await timer.async_wait();
+    } catch (const weft::system_error& e) {
+      thrown = e.code();
+    }
+    EXPECT_EQ(thrown, weft::error::operation_aborted);
+
+    cancel_later();
+    const auto [as_value] = co_await timer.async_wait(weft::as_tuple);
+    EXPECT_EQ(as_value, weft::error::operation_aborted);
+
+    cancel_later();
+    error_code redirected;
+    co_await timer.async_wait(weft::redirect_error(weft::deferred, redirected));
+    EXPECT_EQ(redirected, weft::error::operation_aborted);
+
+    cancel_later();
+    error_code by_awaitable;
+    co_await timer.async_wait(weft::redirect_error(weft::use_awaitable, by_awaitable));
+    EXPECT_EQ(by_awaitable, weft::error::operation_aborted);
+  });
+}
+
+TEST(awaitable, results_are_nothing_a_value_or_a_tuple) {
+  run([]() -> awaitable<void> {
+    co_await at_once();
+    co_await at_once(error_code());
+    EXPECT_EQ(co_await at_once(7), 7);
+    EXPECT_EQ(co_await at_once(error_code(), std::string("a")), "a");
+    EXPECT_EQ(co_await at_once(1, 2), std::tuple(1, 2));
+    const auto moved = co_await at_once(error_code(), std::make_unique<int>(8));
+    EXPECT_EQ(*moved, 8);
+    bool caught = false;
+    try {
+      co_await at_once(std::make_exception_ptr(std::logic_error("x")), 1);
+    } catch (const std::logic_error&) {
+      caught = true;
+    }
+    EXPECT_TRUE(caught);
+  });
+}
+
+TEST(awaitable, use_awaitable_gives_an_awaitable) {
+  run([]() -> awaitable<void> {
+    weft::steady_timer timer(co_await this_coro::executor, std::chrono::milliseconds(1));
+    awaitable<void> wait = timer.async_wait(weft::use_awaitable);
+    co_await std::move(wait);
+    using own_timer = weft::use_awaitable_t<>::as_default_on_t<weft::steady_timer>;
+    own_timer other(co_await this_coro::executor, std::chrono::milliseconds(1));
+    awaitable<void> by_default = other.async_wait();
+    co_await std::move(by_default);
+  });
+}
+
+TEST(awaitable, goes_on_in_its_executor_whoever_completes_the_operation) {
+  io_context context;
+  weft::thread_pool pool(1);
+  const auto self = std::this_thread::get_id();
+  co_spawn(
+      context,
+      [&]() -> awaitable<void> {
+        for (int i = 0; i != 100; ++i) {
+          const auto there = co_await weft::post([] { return std::this_thread::get_id(); }, pool);
+          EXPECT_NE(there, self);
+          EXPECT_EQ(std::this_thread::get_id(), self);
+        }
+      },
+      detached);
+  context.run();
+}
+
+TEST(awaitable, a_strand_keeps_its_coroutines_from_running_at_once) {
+  weft::thread_pool pool(3);
+  const auto strand = weft::make_strand(pool);
+  int unguarded = 0;
+  const auto count = [&]() -> awaitable<void, weft::strand<weft::thread_pool::executor_type>> {
+    for (int i = 0; i != 200; ++i) {
+      ++unguarded;
+      co_await weft::post(co_await this_coro::executor);
+    }
+  };
+  for (int i = 0; i != 8; ++i)
+    co_spawn(strand, count, detached);
+  pool.join();
+  EXPECT_EQ(unguarded, 1600);
+}
+
+TEST(awaitable, operations_that_complete_at_once_let_others_have_their_turn) {
+  io_context context;
+  int in_a_row = 0;
+  int most = 0;
+  bool ended = false;
+  co_spawn(
+      context,
+      [&]() -> awaitable<void> {
+        for (int i = 0; i != 1000; ++i) {
+          most = std::max(most, ++in_a_row);
+          co_await at_once(i);
+        }
+        ended = true;
+      },
+      detached);
+  std::function<void()> other = [&] {
+    in_a_row = 0;
+    if (!ended)
+      weft::post(context, other);
+  };
+  weft::post(context, other);
+  context.run();
+  EXPECT_TRUE(ended);
+  EXPECT_LE(most, 33);
+  EXPECT_GT(most, 1) << "each suspends";
+}
+
+TEST(awaitable, what_an_initiating_function_throws_is_thrown_by_co_await) {
+  run([]() -> awaitable<void> {
+    const auto refuse = [](auto&& token) {
+      return weft::async_initiate<decltype(token), void(int)>(
+          [](auto) { throw std::runtime_error("refused"); }, token);
+    };
+    bool caught = false;
+    try {
+      co_await refuse(weft::deferred);
+    } catch (const std::runtime_error&) {
+      caught = true;
+    }
+    EXPECT_TRUE(caught);
+  });
+}
+
+TEST(awaitable, takes_what_is_awaitable_by_itself) {
+  struct event {
+    bool await_ready() const noexcept { return false; }
+    bool await_suspend(std::coroutine_handle<>) const noexcept { return false; }
+    int await_resume() const noexcept { return 9; }
+  };
+  EXPECT_EQ(run([]() -> awaitable<int> { co_return co_await event(); }), 9);
+}
+
+/// Waits until somebody resumes the handle.
+struct parked {
+  std::coroutine_handle<>& handle;
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> h) const noexcept { handle = h; }
+  void await_resume() const noexcept {}
+};
+
+TEST(awaitable, may_be_resumed_by_others_and_ends_all_the_same) {
+  io_context context;
+  std::coroutine_handle<> handle;
+  auto future = co_spawn(
+      context,
+      [&]() -> awaitable<int> {
+        co_await parked{handle};
+        co_return 4;
+      },
+      weft::use_future);
+  context.run_one();
+  ASSERT_TRUE(handle);
+  handle.resume();
+  context.run();
+  EXPECT_EQ(future.get(), 4);
+}
+
+TEST(awaitable, one_that_is_resumed_by_another_coroutine_ends_all_the_same) {
+  io_context context;
+  std::coroutine_handle<> handle;
+  auto first = co_spawn(
+      context,
+      [&]() -> awaitable<int> {
+        co_await parked{handle};
+        co_return 4;
+      },
+      weft::use_future);
+  auto second = co_spawn(
+      context,
+      [&]() -> awaitable<int> {
+        handle.resume();
+        co_return 5;
+      },
+      weft::use_future);
+  context.run();
+  EXPECT_EQ(first.get(), 4);
+  EXPECT_EQ(second.get(), 5);
+}
+
+// ---- cancellation
+
+TEST(awaitable, a_slot_cancels_what_is_waited_for_and_the_next_wait_throws) {
+  io_context context;
+  weft::cancellation_signal signal;
+  int thrown = 0;
+  co_spawn(
+      context,
+      [&]() -> awaitable<void> {
+        weft::steady_timer timer(co_await this_coro::executor, std::chrono::hours(1));
+        for (int i = 0; i != 2; ++i) {
+          try {
+            co_await timer.async_wait();
+          } catch (const weft::system_error& e) {
+            thrown += e.code() == weft::error::operation_aborted;
+          }
+        }
+        const auto state = co_await this_coro::cancellation_state;
+        EXPECT_EQ(state.cancelled(), weft::cancellation_type::terminal);
+        EXPECT_TRUE(co_await this_coro::throw_if_cancelled());
+        co_await this_coro::throw_if_cancelled(false);
+        co_await number(1);
+        co_await this_coro::reset_cancellation_state();
+        co_await this_coro::throw_if_cancelled(true);
+        co_await number(1);
+      },
+      weft::bind_cancellation_slot(signal.slot(), [](std::exception_ptr e) { EXPECT_FALSE(e); }));
+  context.poll();
+  signal.emit(weft::cancellation_type::terminal);
+  context.run();
+  EXPECT_EQ(thrown, 2);
+}
+
+TEST(awaitable, only_what_the_filter_lets_pass_cancels) {
+  io_context context;
+  weft::cancellation_signal signal;
+  bool aborted = false;
+  co_spawn(
+      context,
+      [&]() -> awaitable<void> {
+        co_await this_coro::reset_cancellation_state(weft::enable_total_cancellation());
+        weft::steady_timer timer(co_await this_coro::executor, std::chrono::hours(1));
+        const auto [ec] = co_await timer.async_wait(weft::as_tuple);
+        aborted = ec == weft::error::operation_aborted;
+      },
+      weft::bind_cancellation_slot(signal.slot(), detached));
+  context.poll();
+  signal.emit(weft::cancellation_type::total);
+  context.run();
+  EXPECT_TRUE(aborted);
+}
+
+TEST(awaitable, one_that_is_cancelled_before_it_begins_throws_at_its_first_wait) {
+  io_context context;
+  weft::cancellation_signal signal;
+  bool began = false;
+  std::exception_ptr error;
+  co_spawn(
+      context,
+      [&]() -> awaitable<void> {
+        began = true;
+        co_await number(1);
+      },
+      weft::bind_cancellation_slot(signal.slot(), [&](std::exception_ptr e) { error = e; }));
+  signal.emit(weft::cancellation_type::terminal);
+  context.run();
+  EXPECT_TRUE(began);
+  ASSERT_TRUE(error);
+  EXPECT_THROW(std::rethrow_exception(error), weft::system_error);
+}
+
+TEST(awaitable, an_emission_after_the_end_finds_nothing) {
+  io_context context;
+  weft::cancellation_signal signal;
+  co_spawn(context, number(1),
+           weft::bind_cancellation_slot(signal.slot(), [](std::exception_ptr, int) {}));
+  context.run();
+  EXPECT_FALSE(signal.slot().has_handler());
+  signal.emit(weft::cancellation_type::all);
+}
+
+TEST(awaitable, may_be_cancelled_from_any_thread_at_any_time) {
+  for (int round = 0; round != 200; ++round) {
+    weft::thread_pool pool(2);
+    weft::cancellation_signal signal;
+    std::atomic<bool> ended{false};
+    co_spawn(
+        pool,
+        [&]() -> awaitable<void> {
+          weft::steady_timer timer(co_await this_coro::executor);
+          for (;;) {
+            timer.expires_after(std::chrono::microseconds(round % 7));
+            co_await timer.async_wait();
+          }
+        },
+        weft::bind_cancellation_slot(signal.slot(), [&](std::exception_ptr) { ended = true; }));
+    if (round % 3 == 0)
+      std::this_thread::yield();
+    signal.emit(weft::cancellation_type::terminal);
+    pool.join();
+    EXPECT_TRUE(ended);
+  }
+}
+
+// ---- destruction
+
+struct noted {
+  noted(std::vector<int>& l, int n) : log(l), number(n) {}
+  noted(const noted&) = delete;
+  ~noted() { log.push_back(number); }
+  std::vector<int>& log;
+  int number;
+};
+
+TEST(awaitable, a_context_that_ends_destroys_what_waits) {
+  std::vector<int> log;
+  {
+    io_context context;
+    const auto inner = [&](int) -> awaitable<void> {
+      const noted at_the_end(log, 2);
+      weft::steady_timer timer(co_await this_coro::executor, std::chrono::hours(1));
+      co_await timer.async_wait();
+    };
+    co_spawn(
+        context,
+        [&, keep = std::make_unique<noted>(log, 0)]() -> awaitable<void> {
+          const noted at_the_end(log, 1);
+          co_await inner(0);
+        },
+        [&](std::exception_ptr) { ADD_FAILURE(); });
+    context.poll();
+    EXPECT_TRUE(log.empty());
+  }
+  EXPECT_EQ(log, (std::vector<int>{2, 1, 0})) << "as the stack of a function is";
+}
+
+TEST(awaitable, a_context_that_ends_destroys_what_has_not_begun) {
+  const auto object = std::make_shared<int>(1);
+  {
+    io_context context;
+    co_spawn(
+        context, [object]() -> awaitable<void> { co_return; },
+        [object](std::exception_ptr) { ADD_FAILURE(); });
+    EXPECT_EQ(object.use_count(), 3);
+  }
+  EXPECT_EQ(object.use_count(), 1);
+}
+
+TEST(awaitable, an_operation_that_drops_its_handler_at_once_destroys_the_coroutines) {
+  io_context context;
+  std::vector<int> log;
+  const auto drop = [](auto&& token) {
+    return weft::async_initiate<decltype(token), void(int)>([](auto) {}, token);
+  };
+  co_spawn(
+      context,
+      [&]() -> awaitable<void> {
+        const noted at_the_end(log, 1);
+        co_await drop(weft::deferred);
+        ADD_FAILURE();
+      },
+      [](std::exception_ptr) { ADD_FAILURE(); });
+  context.run();
+  EXPECT_EQ(log, std::vector<int>{1});
+}
+
+// ---- memory
+
+struct counted_memory {
+  std::size_t taken = 0;
+  std::size_t given = 0;
+};
+template <class T>
+struct counting_allocator {
+  using value_type = T;
+  explicit counting_allocator(counted_memory& m) : memory(&m) {}
+  template <class U>
+  counting_allocator(const counting_allocator<U>& other) : memory(other.memory) {}
+  T* allocate(std::size_t n) {
+    memory->taken += n * sizeof(T);
+    return std::allocator<T>().allocate(n);
+  }
+  void deallocate(T* p, std::size_t n) {
+    memory->given += n * sizeof(T);
+    std::allocator<T>().deallocate(p, n);
+  }
+  friend bool operator==(const counting_allocator&, const counting_allocator&) = default;
+  counted_memory* memory;
+};
+
+awaitable<int> with_allocator(std::allocator_arg_t, counting_allocator<int>, int n) {
+  co_await at_once();
+  co_return n;
+}
+
+struct holder {
+  int value;
+  awaitable<int> get(std::allocator_arg_t, counting_allocator<char>, int n) const {
+    co_return value + n;
+  }
+};
+
+TEST(awaitable, a_frame_comes_from_the_allocator_among_the_arguments) {
+  counted_memory memory;
+  const int sum = run([&]() -> awaitable<int> {
+    const holder h{10};
+    const int first =
+        co_await with_allocator(std::allocator_arg, counting_allocator<int>(memory), 1);
+    EXPECT_GT(memory.taken, 0u);
+    EXPECT_EQ(memory.taken, memory.given);
+    const std::size_t before = memory.taken;
+    const int second = co_await h.get(std::allocator_arg, counting_allocator<char>(memory), 2);
+    EXPECT_GT(memory.taken, before);
+    co_return first + second;
+  });
+  EXPECT_EQ(sum, 13);
+  EXPECT_EQ(memory.taken, memory.given);
+}
+
+}  // namespace
