@@ -17,7 +17,7 @@ io_driver::io_driver(execution_context& context)
       io_driver_base(use_scheduler(context)),
       timers_(
           scheduler_, [](void* self) { static_cast<io_driver*>(self)->wake(); }, this),
-      pool_(&io_driver::performed, this),
+      pool_([](void* self) noexcept { static_cast<io_driver*>(self)->wake(); }, this),
       buffers_(stream_buffer_pool::make()) {
   const scheduler_options& options = scheduler_.options();
   const bool uring = options.backend == backend_kind::uring;
@@ -212,8 +212,7 @@ int io_driver::release(io_object& object, operation_queue& ready) noexcept {
   }
   if (object.pooled.load(std::memory_order_relaxed) != 0) {
     lock.unlock();
-    while (const unsigned n = object.pooled.load(std::memory_order_acquire))
-      object.pooled.wait(n, std::memory_order_acquire);
+    await_helpers(object);
     lock.lock();
   }
   int fd = -1;
@@ -301,7 +300,7 @@ inline void io_driver::complete(operation_queue& ready, io_operation* to_pool) n
   if (!ready.empty())
     scheduler_.complete(ready);
   if (to_pool)
-    pool_.submit(to_pool);
+    pool_.submit(to_pool, scheduler_.alone());
 }
 
 [[gnu::noinline]] void io_driver::enqueue_elsewhere(io_object& object, io_operation* op,
@@ -521,21 +520,35 @@ inline void io_driver::note_answer(io_object& object, io_queue queue, io_status 
     pool_.submit(to_pool);
 }
 
-void io_driver::performed(void* context, io_operation* op) noexcept {
-  auto& self = *static_cast<io_driver*>(context);
-  io_object& object = *op->object_;
-  operation_queue ready;
-  io_operation* to_pool = nullptr;
-  {
-    const object_lock lock(object.mutex);
-    op->state_ = io_operation::state::queued;
-    op->pooled_ = false;
-    to_pool = self.finish(object, op, ready);
-    object.pooled.fetch_sub(1, std::memory_order_release);
-    if (object.closed)
-      object.pooled.notify_all();
+/// Helpers have performed operations, which are taken out of their queues.
+void io_driver::performed(operation_queue& results, operation_queue& ready) noexcept {
+  while (!results.empty()) {
+    io_object& object = *static_cast<io_operation*>(results.front())->object_;
+    io_operation* to_pool = nullptr;
+    {
+      const object_lock lock(object.mutex);
+      do {
+        auto* const op = static_cast<io_operation*>(results.pop());
+        op->state_ = io_operation::state::queued;
+        op->pooled_ = false;
+        to_pool = finish(object, op, ready);
+        object.pooled.fetch_sub(1, std::memory_order_release);
+      } while (!to_pool && !results.empty() &&
+               static_cast<io_operation*>(results.front())->object_ == &object);
+    }
+    if (to_pool)
+      pool_.submit(to_pool);
   }
-  self.complete(ready, to_pool);
+}
+
+/// Returns when they have performed what they have begun for a closing object.
+void io_driver::await_helpers(io_object& object) noexcept {
+  while (object.pooled.load(std::memory_order_acquire) != 0) {
+    operation_queue results(pool_.await());
+    operation_queue ready;
+    performed(results, ready);
+    scheduler_.complete(ready);
+  }
 }
 
 // ---- cancellation
@@ -783,6 +796,9 @@ bool io_driver::poll(std::int64_t timeout, operation_queue& ready) noexcept {
   if (timeout != 0)
     timeout = std::min(timeout, prepare_wait());
   backend_->poll(timeout, ready);
+  operation_queue results;
+  pool_.after_sleep(results);
+  performed(results, ready);
   timers_.finish_wait();
   const bool more = timers_.collect(ready);
   if (held_.load())
@@ -792,7 +808,7 @@ bool io_driver::poll(std::int64_t timeout, operation_queue& ready) noexcept {
 
 /// How long a sleep that begins may last.
 std::int64_t io_driver::prepare_wait() noexcept {
-  const std::int64_t wait = timers_.prepare_wait();
+  const std::int64_t wait = std::min(timers_.prepare_wait(), pool_.before_sleep());
   return held_.load() ? std::min(wait, shortage_tick) : wait;
 }
 
@@ -816,7 +832,8 @@ int io_driver::poll_descriptor() {
 
 bool io_driver::quiet() const noexcept {
   return open_objects_.load(std::memory_order_relaxed) == 0 &&
-         anonymous_.submitted.load(std::memory_order_relaxed) == 0 && timers_.empty();
+         anonymous_.submitted.load(std::memory_order_relaxed) == 0 && !pool_.pending() &&
+         timers_.empty();
 }
 
 io_driver& use_io_driver(execution_context& context) {

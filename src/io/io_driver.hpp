@@ -161,7 +161,8 @@ class io_driver final : public execution_context::service, public driver, public
   std::vector<io_object*> all_objects();
   void shutdown() override;
   void notify_fork(execution_context::fork_event event) override;
-  static void performed(void* self, io_operation* op) noexcept;
+  void performed(operation_queue& results, operation_queue& ready) noexcept;
+  void await_helpers(io_object& object) noexcept;
 
   int release(io_object& object, operation_queue& ready) noexcept;
   void perform_front(io_object& object, io_queue queue, operation_queue& ready) noexcept;

@@ -6,16 +6,24 @@
 #include <algorithm>
 #include <memory>
 #include <thread>
+#include <utility>
+
+#include <weft/base/clock.hpp>
+
+#include "context/scheduler/atomics.hpp"
+#include "context/scheduler/driver.hpp"
 
 namespace WEFT_NAMESPACE::detail {
 
-blocking_pool::blocking_pool(completion done, void* context, unsigned max_threads,
+blocking_pool::blocking_pool(waker wake, void* context, unsigned max_threads,
                              std::chrono::milliseconds idle_time) noexcept
-    : done_(done),
+    : wake_poller_(wake),
       context_(context),
       max_threads_(std::clamp(max_threads, 1U, most_threads)),
+      processors_(std::max(std::thread::hardware_concurrency(), 1U)),
       idle_time_(idle_time) {
   std::construct_at(&wake_);
+  std::construct_at(&performed_);
   for (slot& s : slots_)
     s.pool = this;
 }
@@ -23,31 +31,111 @@ blocking_pool::blocking_pool(completion done, void* context, unsigned max_thread
 blocking_pool::~blocking_pool() {
   shutdown();
   std::destroy_at(&wake_);
+  std::destroy_at(&performed_);
 }
 
-void blocking_pool::submit(io_operation* op) noexcept {
-  {
-    const std::lock_guard lock(mutex_);
-    push_back(op);
-    if (stopping_ || searching_ || call_helper() || running_ != 0)
+/// What is held for so short a time is not worth a sleep.
+void blocking_pool::lock(guard& g) noexcept {
+  for (int i = 0; i != 100; ++i) {
+    if (g.try_lock())
       return;
-    unlink(op);
+    scheduler_atomics::pause();
   }
+  g.lock();
+}
+
+void blocking_pool::submit(io_operation* op, bool attended) noexcept {
+  guard g(mutex_, std::defer_lock);
+  lock(g);
+  ++pending_;
+  push_back(op);
+  if (attended)
+    attended_ = true;
+  if (stopping_ || searching_ || !may_begin() || call_helper() || running_ != 0)
+    return;
+  unlink(op);
+  g.unlock();
   op->kind().perform(*op);
-  done_(context_, op);
+  g.lock();
+  const bool wakes = keep(op, true);
+  g.unlock();
+  if (wakes)
+    wake_poller_(context_);
 }
 
 bool blocking_pool::cancel(io_operation* op) noexcept {
-  const std::lock_guard lock(mutex_);
+  guard g(mutex_, std::defer_lock);
+  lock(g);
   if (!op->prev_ && front_ != op)
     return false;
   unlink(op);
+  --pending_;
   return true;
 }
 
+// ---- the poller
+
+std::int64_t blocking_pool::before_sleep() noexcept {
+  if (!attended_ && !pending())
+    return driver::forever;
+  guard g(mutex_, std::defer_lock);
+  lock(g);
+  attended_ = pending();
+  if (kept_count_ != 0)
+    return 0;
+  poller_sleeps_ = attended_;
+  return busy_ != 0 || searching_ ? late : driver::forever;
+}
+
+void blocking_pool::after_sleep(operation_queue& results) noexcept {
+  if (!attended_ && !pending())
+    return;
+  guard g(mutex_, std::defer_lock);
+  lock(g);
+  poller_sleeps_ = false;
+  take(results);
+  attended_ = pending();
+  if (busy_ != 0)
+    look();
+}
+
+void blocking_pool::take(operation_queue& results) noexcept {
+  results.splice(kept_);
+  pending_ -= std::exchange(kept_count_, 0);
+}
+
+/// For operations that are late.
+void blocking_pool::look() noexcept {
+  const std::int64_t now = steady_now();
+  if (now - last_look_ < late)
+    return;
+  last_look_ = now;
+  for (slot& s : slots_) {
+    if (s.op && !s.is_late && now - s.begun >= late) {
+      s.is_late = true;
+      --busy_;
+      expected_slow_ = slow_memory;
+    }
+  }
+  if (!searching_ && may_begin())
+    call_helper();
+}
+
+operation_queue blocking_pool::await() noexcept {
+  operation_queue results;
+  guard g(mutex_);
+  ++awaiting_;
+  performed_.wait_for(g, std::chrono::milliseconds(1), [this] { return kept_count_ != 0; });
+  --awaiting_;
+  take(results);
+  return results;
+}
+
+// ---- its end, and fork
+
 operation_queue blocking_pool::shutdown() noexcept {
   {
-    const std::lock_guard lock(mutex_);
+    const guard g(mutex_);
     stopping_ = true;
     wake_.notify_all();
   }
@@ -60,25 +148,21 @@ operation_queue blocking_pool::shutdown() noexcept {
     }
   }
   operation_queue left;
-  while (io_operation* op = pop_front())
+  while (io_operation* op = pop_front()) {
     left.push(op);
+    --pending_;
+  }
   stopping_ = searching_ = called_ = false;
   return left;
 }
 
-void blocking_pool::fork_prepare() noexcept {
-  std::unique_lock lock(mutex_);
-  reported_.wait(lock, [this] { return reporting_ == 0; });
-  lock.release();
-}
-
 void blocking_pool::fork_child() noexcept {
-  // The helpers that waited here are not in this process, but the old condition variable still
-  // counts them: it is abandoned, not destroyed, for its destructor would wait for them.
+  // The threads that waited here are not in this process, but the old condition variables still
+  // count them: they are abandoned, not destroyed, for their destructors would wait for them.
   std::construct_at(&wake_);
-  idle_ = 0;
-  running_ = 0;
-  searching_ = called_ = false;
+  std::construct_at(&performed_);
+  idle_ = running_ = busy_ = awaiting_ = 0;
+  searching_ = called_ = poller_sleeps_ = false;
   for (slot& s : slots_) {
     if (io_operation* op = s.op) {
       op->ec.clear();
@@ -93,9 +177,11 @@ void blocking_pool::fork_child() noexcept {
 }
 
 std::size_t blocking_pool::threads() const noexcept {
-  const std::lock_guard lock(mutex_);
+  const guard g(mutex_);
   return running_;
 }
+
+// ---- helpers
 
 void blocking_pool::push_back(io_operation* op) noexcept {
   op->prev_ = back_;
@@ -117,6 +203,11 @@ void blocking_pool::unlink(io_operation* op) noexcept {
   (op->next_ ? op->next_->prev_ : back_) = op->prev_;
   op->prev_ = op->next_ = nullptr;
   --queued_;
+}
+
+/// Whether a helper that is free is to take the next operation.
+bool blocking_pool::may_begin() const noexcept {
+  return front_ && !stopping_ && (busy_ < processors_ || expected_slow_ != 0 || !attended_);
 }
 
 bool blocking_pool::call_helper() noexcept {
@@ -159,54 +250,81 @@ void* blocking_pool::run(void* self) noexcept {
 }
 
 void blocking_pool::serve(slot& self) noexcept {
-  std::unique_lock lock(mutex_);
+  guard g(mutex_);
   for (bool called = true; called;) {
     // searching_ is this helper's.
-    search(lock);
+    search(g);
     searching_ = false;
-    const bool found = front_;
-    while (front_ && !stopping_)
-      perform_front(self, lock);
+    const bool found = may_begin();
+    perform_all(self, g);
     if (stopping_)
       break;
     if (found && !searching_)
       searching_ = true;
     else
-      called = sleep(lock);
+      called = sleep(g);
   }
   --running_;
   self.what = slot::state::ended;
 }
 
-void blocking_pool::search(std::unique_lock<std::mutex>& lock) noexcept {
+void blocking_pool::search(guard& g) noexcept {
   if (front_ || stopping_)
     return;
-  lock.unlock();
+  g.unlock();
   for (int i = 0; i != search_yields && queued_.load(std::memory_order_relaxed) == 0; ++i)
     std::this_thread::yield();
-  lock.lock();
+  lock(g);
 }
 
-void blocking_pool::perform_front(slot& self, std::unique_lock<std::mutex>& lock) noexcept {
-  io_operation* const op = pop_front();
-  if (front_ && !searching_)
-    call_helper();
-  self.op = op;
-  lock.unlock();
-  op->kind().perform(*op);
-  lock.lock();
-  self.op = nullptr;
-  ++reporting_;
-  lock.unlock();
-  done_(context_, op);
-  lock.lock();
-  if (--reporting_ == 0)
-    reported_.notify_all();
+void blocking_pool::perform_all(slot& self, guard& g) noexcept {
+  for (bool wakes = false; may_begin();) {
+    io_operation* const op = pop_front();
+    ++busy_;
+    if (!searching_ && may_begin())
+      call_helper();
+    self.op = op;
+    self.is_late = false;
+    self.begun = steady_now();
+    g.unlock();
+    if (wakes)
+      wake_poller_(context_);
+    op->kind().perform(*op);
+    const bool was_slow = steady_now() - self.begun >= slow;
+    lock(g);
+    self.op = nullptr;
+    if (!self.is_late)
+      --busy_;
+    wakes = keep(op, was_slow);
+    if (wakes && !may_begin()) {
+      g.unlock();
+      wake_poller_(context_);
+      lock(g);
+      wakes = false;
+    }
+  }
 }
 
-bool blocking_pool::sleep(std::unique_lock<std::mutex>& lock) noexcept {
+/// Keeps a result. Whether the poller is to be woken.
+bool blocking_pool::keep(io_operation* op, bool was_slow) noexcept {
+  if (was_slow)
+    expected_slow_ = slow_memory;
+  else if (expected_slow_ != 0)
+    --expected_slow_;
+  kept_.push(op);
+  ++kept_count_;
+  if (awaiting_ != 0)
+    performed_.notify_all();
+  if (!attended_)
+    return true;
+  return poller_sleeps_ &&
+         (expected_slow_ != 0 || queued_ < processors_ || kept_count_ >= most_kept) &&
+         std::exchange(poller_sleeps_, false);
+}
+
+bool blocking_pool::sleep(guard& g) noexcept {
   ++idle_;
-  const bool woken = wake_.wait_for(lock, idle_time_, [&] { return called_ || stopping_; });
+  const bool woken = wake_.wait_for(g, idle_time_, [&] { return called_ || stopping_; });
   --idle_;
   called_ = false;
   return woken;

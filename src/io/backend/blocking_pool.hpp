@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 
 #include <weft/io/io_operation.hpp>
@@ -19,58 +20,81 @@ namespace WEFT_NAMESPACE::detail {
 /// The pool owns no thread until it is used; a thread that stays idle for a while ends. Helpers
 /// block all signals, so that none of the program's handlers runs on one.
 ///
-/// Whenever operations are queued, one helper is on its way to them, if one idles or can be
-/// started; and it is one at most, so that quick operations cost no wake-up each. When it takes one
-/// and leaves others, it calls the next helper; when there is none, it looks for a while before it
-/// sleeps.
+/// States of an operation here: queued -> begun -> performed -> taken. Operations are begun in the
+/// order they were submitted; those begun run side by side.
 ///
-/// States of an operation here: queued -> begun -> done. Operations are begun in the order they
-/// were submitted; those begun run side by side.
+/// **The poller** takes the results, as it takes those of the kernel. While it sees to the pool
+/// (`attended_`: from a poll that finds operations here to one that does not) it looks for results
+/// before each sleep, and does not sleep for long. So it is woken only if it sleeps, and not for
+/// each result: quick ones are kept until the helpers are about to run out of operations. A poller
+/// that does not know of the operations is woken for every result.
 ///
-/// Locking: one mutex, held for O(1) and never while `perform` or `done` runs. Callers may hold
-/// locks of their own around `cancel` and `size`; around `submit` only such as `done` does not
-/// take.
+/// **Who begins.** Quick operations gain nothing from more helpers than there are processors, only
+/// wake-ups; slow ones lose by waiting for each other. So while the poller sees to the pool no
+/// more than that are busy, unless an operation was slow; then all that are allowed may be, until
+/// some in a row were not. The poller looks for operations that are late: they count no more, and
+/// others are begun. One helper at most looks for operations, or is on its way; when it takes one
+/// and leaves others, it calls the next. One that has run out of operations looks for a while
+/// before it sleeps.
 ///
-/// Thread safety: `submit` and `cancel` may be called from any thread. The others may not run
-/// beside them.
+/// Locking: one mutex, held for O(1) (O(threads) when the poller looks), never while `perform` or
+/// the waker runs. Callers may hold locks of their own around `cancel`.
+///
+/// Thread safety: `submit`, `cancel`, `await` and `pending` may be called from any thread,
+/// `before_sleep` and `after_sleep` by one at a time. The others may not run beside them.
 class WEFT_API blocking_pool {
  public:
-  /// Hears of each operation performed, on the helper thread; the operation is then the
-  /// listener's.
-  using completion = void (*)(void* context, io_operation* op) noexcept;
+  /// Ends the poller's sleep. Called on a helper thread, or by submit.
+  using waker = void (*)(void* context) noexcept;
 
   static constexpr unsigned most_threads = 64;
   static constexpr unsigned default_threads = 8;
   /// How often a helper that has nothing to do yields the processor before it sleeps.
   static constexpr int search_yields = 64;
   static constexpr std::chrono::milliseconds default_idle_time{10'000};
+  /// In nanoseconds: what takes so long is slow, or late; and how often the poller looks.
+  static constexpr std::int64_t slow = 100'000;
+  static constexpr std::int64_t late = 500'000;
+  /// After a slow operation, so many are expected to be.
+  static constexpr unsigned slow_memory = 8;
+  /// So many results are kept at most from a poller that sleeps.
+  static constexpr unsigned most_kept = 16;
 
   /// `max_threads` is brought into 1..most_threads.
-  blocking_pool(completion done, void* context, unsigned max_threads = default_threads,
+  blocking_pool(waker wake, void* context, unsigned max_threads = default_threads,
                 std::chrono::milliseconds idle_time = default_idle_time) noexcept;
   blocking_pool(const blocking_pool&) = delete;
   blocking_pool& operator=(const blocking_pool&) = delete;
 
-  /// Shuts down. What had not begun is destroyed.
+  /// Shuts down. What had not begun, and results that nobody has taken, are destroyed.
   ~blocking_pool();
 
-  /// Queues an operation: `op->kind().perform(*op)` and then `done` are called on a helper. If no
-  /// helper lives and none can be started, they are called before submit returns.
-  void submit(io_operation* op) noexcept;
+  /// Queues an operation: `op->kind().perform(*op)` is called on a helper, or before submit returns
+  /// if no helper lives and none can be started. `attended`: the caller polls next.
+  void submit(io_operation* op, bool attended = false) noexcept;
 
-  /// Takes back an operation that was submitted and whose `done` has not been called. True: it had
-  /// not begun and is the caller's again. False: it will be, or is being, performed, and `done`
-  /// follows. O(1).
+  /// Takes back an operation that was submitted and whose result has not been taken. True: it had
+  /// not begun and is the caller's again. False: it is or will be a result. O(1).
   bool cancel(io_operation* op) noexcept;
 
-  /// Waits until all that had begun is done and the helpers have ended; returns what had not begun,
-  /// also what `done` submitted meanwhile. Afterwards the pool may be used anew.
+  /// Whether there are operations that were submitted and have not been taken. A hint.
+  bool pending() const noexcept { return pending_.load(std::memory_order_relaxed) != 0; }
+
+  /// The poller is about to sleep: for how many nanoseconds at most. 0: there are results.
+  std::int64_t before_sleep() noexcept;
+  /// The poller is awake, or has not slept: moves the results to `results`.
+  void after_sleep(operation_queue& results) noexcept;
+
+  /// The results; waits a millisecond at most until there are any.
+  operation_queue await() noexcept;
+
+  /// Waits until all that had begun is performed and the helpers have ended; returns what had not
+  /// begun. Afterwards the pool may be used anew.
   operation_queue shutdown() noexcept;
 
   /// Around fork(), as of execution_context::notify_fork. In between the pool must not be used.
   /// The child, which has none of the helpers, begins again what they had under way.
-  /// fork_prepare waits for calls of `done` to return, so hold no lock that `done` takes.
-  void fork_prepare() noexcept;
+  void fork_prepare() noexcept { mutex_.lock(); }
   void fork_parent() noexcept { mutex_.unlock(); }
   void fork_child() noexcept;
 
@@ -83,39 +107,58 @@ class WEFT_API blocking_pool {
     enum class state : unsigned char { empty, running, ended };
     blocking_pool* pool = nullptr;
     io_operation* op = nullptr;  // what it has begun
+    std::int64_t begun = 0;      // when (steady)
     pthread_t thread{};
     state what = state::empty;
+    bool is_late = false;  // with that operation: not counted in busy_
   };
+  using guard = std::unique_lock<std::mutex>;
 
+  void lock(guard& g) noexcept;
   void push_back(io_operation* op) noexcept;
   io_operation* pop_front() noexcept;
   void unlink(io_operation* op) noexcept;
+  bool may_begin() const noexcept;
   bool call_helper() noexcept;
   bool start_thread() noexcept;
   static void* run(void* slot) noexcept;
   void serve(slot& self) noexcept;
-  void search(std::unique_lock<std::mutex>& lock) noexcept;
-  void perform_front(slot& self, std::unique_lock<std::mutex>& lock) noexcept;
-  bool sleep(std::unique_lock<std::mutex>& lock) noexcept;
+  void search(guard& g) noexcept;
+  void perform_all(slot& self, guard& g) noexcept;
+  bool keep(io_operation* op, bool was_slow) noexcept;
+  bool sleep(guard& g) noexcept;
+  void take(operation_queue& results) noexcept;
+  void look() noexcept;
 
-  const completion done_;
+  const waker wake_poller_;
   void* const context_;
   const unsigned max_threads_;
+  const unsigned processors_;
   const std::chrono::milliseconds idle_time_;
 
   mutable std::mutex mutex_;  // guards all below
   union {
     std::condition_variable wake_;  // a child process starts its own; see fork_child
   };
-  std::condition_variable reported_;
+  union {
+    std::condition_variable performed_;
+  };
   io_operation* front_ = nullptr;
   io_operation* back_ = nullptr;
-  std::atomic<unsigned> queued_{0};  // written under the mutex
+  std::atomic<unsigned> queued_{0};   // written under the mutex
+  std::atomic<unsigned> pending_{0};  // not yet taken; written under the mutex
+  operation_queue kept_;              // results
+  unsigned kept_count_ = 0;
   unsigned idle_ = 0;
   unsigned running_ = 0;
-  unsigned reporting_ = 0;  // helpers that have performed an operation and are calling done
-  bool searching_ = false;  // a helper looks for operations, or has been woken or started to
-  bool called_ = false;     // it has been woken for that, and has not noticed
+  unsigned busy_ = 0;           // at an operation that is not late
+  unsigned expected_slow_ = 0;  // so many operations
+  unsigned awaiting_ = 0;       // calls of await
+  bool searching_ = false;      // a helper looks for operations, or has been woken or started to
+  bool called_ = false;         // it has been woken for that, and has not noticed
+  bool attended_ = false;       // written by the poller only, which also reads it without the mutex
+  bool poller_sleeps_ = false;  // while it sees to the pool, and nobody has woken it
+  std::int64_t last_look_ = 0;  // steady
   bool stopping_ = false;
   slot slots_[most_threads];
 };

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -48,38 +49,38 @@ io_status perform_job(io_operation& op) noexcept {
   return io_status::done;
 }
 
-/// Hears of what the pool has done.
+/// A pool, and what it has done. Its poller sees to nothing: it is woken for every result.
 struct listener {
-  static void done(void* self, io_operation* op) noexcept {
-    auto& l = *static_cast<listener*>(self);
-    {
-      const std::lock_guard lock(l.mutex);
-      l.finished.push_back(op);
-    }
-    l.count.release();
+  explicit listener(unsigned threads = blocking_pool::default_threads,
+                    std::chrono::milliseconds idle_time = blocking_pool::default_idle_time)
+      : pool(&listener::wake, this, threads, idle_time) {}
+  static void wake(void* self) noexcept { ++static_cast<listener*>(self)->wakes; }
+
+  /// Until so many more operations have been performed.
+  void wait(std::size_t n) {
+    for (const std::size_t all = finished.size() + n; finished.size() < all;)
+      take(pool.await());
   }
-  void wait(int n) {
-    while (n-- > 0)
-      count.acquire();
+  void take(operation_queue results) {
+    while (weft::detail::operation* const op = results.pop())
+      finished.push_back(static_cast<io_operation*>(op));
   }
 
-  std::mutex mutex;
+  std::atomic<int> wakes{0};
   std::vector<io_operation*> finished;
-  std::counting_semaphore<> count{0};
+  blocking_pool pool;
 };
 
 TEST(blocking_pool, no_thread_lives_before_the_first_operation) {
   listener l;
-  blocking_pool pool(&listener::done, &l);
-  EXPECT_EQ(pool.threads(), 0u);
+  EXPECT_EQ(l.pool.threads(), 0u);
 }
 
 TEST(blocking_pool, an_operation_is_performed_on_another_thread_and_then_reported) {
   listener l;
-  blocking_pool pool(&listener::done, &l);
   std::thread::id ran;
   job j([&] { ran = std::this_thread::get_id(); });
-  pool.submit(&j);
+  l.pool.submit(&j);
   l.wait(1);
   EXPECT_NE(ran, std::thread::id());
   EXPECT_NE(ran, std::this_thread::get_id());
@@ -87,8 +88,7 @@ TEST(blocking_pool, an_operation_is_performed_on_another_thread_and_then_reporte
 }
 
 TEST(blocking_pool, operations_that_wait_for_each_other_run_side_by_side) {
-  listener l;
-  blocking_pool pool(&listener::done, &l, 2);
+  listener l(2);
   std::binary_semaphore a{0}, b{0};
   job first([&] {
     a.release();
@@ -98,14 +98,13 @@ TEST(blocking_pool, operations_that_wait_for_each_other_run_side_by_side) {
     b.release();
     a.acquire();
   });
-  pool.submit(&first);
-  pool.submit(&second);
+  l.pool.submit(&first);
+  l.pool.submit(&second);
   l.wait(2);
 }
 
 TEST(blocking_pool, operations_that_find_a_helper_looking_run_side_by_side_too) {
-  listener l;
-  blocking_pool pool(&listener::done, &l, 2);
+  listener l(2);
   for (int i = 0; i != 1000; ++i) {
     std::binary_semaphore a{0}, b{0};
     job before([] {});
@@ -117,17 +116,16 @@ TEST(blocking_pool, operations_that_find_a_helper_looking_run_side_by_side_too) 
       b.release();
       a.acquire();
     });
-    pool.submit(&before);
+    l.pool.submit(&before);
     l.wait(1);
-    pool.submit(&first);
-    pool.submit(&second);
+    l.pool.submit(&first);
+    l.pool.submit(&second);
     l.wait(2);
   }
 }
 
 TEST(blocking_pool, no_more_threads_are_started_than_allowed) {
-  listener l;
-  blocking_pool pool(&listener::done, &l, 3);
+  listener l(3);
   std::counting_semaphore<> go{0};
   std::atomic<int> inside{0}, most{0};
   std::vector<std::unique_ptr<job>> jobs;
@@ -138,22 +136,21 @@ TEST(blocking_pool, no_more_threads_are_started_than_allowed) {
       go.acquire();
       --inside;
     }));
-    pool.submit(jobs.back().get());
+    l.pool.submit(jobs.back().get());
   }
-  EXPECT_LE(pool.threads(), 3u);
+  EXPECT_LE(l.pool.threads(), 3u);
   go.release(30);
   l.wait(30);
   EXPECT_LE(most, 3);
 }
 
 TEST(blocking_pool, one_thread_performs_in_the_order_of_submission) {
-  listener l;
-  blocking_pool pool(&listener::done, &l, 1);
+  listener l(1);
   std::vector<int> order;
   std::vector<std::unique_ptr<job>> jobs;
   for (int i = 0; i < 100; ++i) {
     jobs.push_back(std::make_unique<job>([&order, i] { order.push_back(i); }));
-    pool.submit(jobs.back().get());
+    l.pool.submit(jobs.back().get());
   }
   l.wait(100);
   for (int i = 0; i < 100; ++i)
@@ -161,8 +158,7 @@ TEST(blocking_pool, one_thread_performs_in_the_order_of_submission) {
 }
 
 TEST(blocking_pool, cancel_takes_back_what_has_not_begun_and_only_that) {
-  listener l;
-  blocking_pool pool(&listener::done, &l, 1);
+  listener l(1);
   std::binary_semaphore begun{0}, go{0};
   job first([&] {
     begun.release();
@@ -171,13 +167,13 @@ TEST(blocking_pool, cancel_takes_back_what_has_not_begun_and_only_that) {
   bool ran = false;
   job second([&] { ran = true; });
   job third([] {});
-  pool.submit(&first);
+  l.pool.submit(&first);
   begun.acquire();
-  pool.submit(&second);
-  pool.submit(&third);
-  EXPECT_FALSE(pool.cancel(&first));
-  EXPECT_TRUE(pool.cancel(&second));
-  EXPECT_FALSE(pool.cancel(&second));
+  l.pool.submit(&second);
+  l.pool.submit(&third);
+  EXPECT_FALSE(l.pool.cancel(&first));
+  EXPECT_TRUE(l.pool.cancel(&second));
+  EXPECT_FALSE(l.pool.cancel(&second));
   go.release();
   l.wait(2);
   EXPECT_FALSE(ran);
@@ -185,8 +181,7 @@ TEST(blocking_pool, cancel_takes_back_what_has_not_begun_and_only_that) {
 }
 
 TEST(blocking_pool, shutdown_waits_for_what_has_begun_and_returns_the_rest) {
-  listener l;
-  blocking_pool pool(&listener::done, &l, 1);
+  listener l(1);
   std::binary_semaphore begun{0}, go{0};
   std::atomic<bool> ended = false;
   job first([&] {
@@ -195,51 +190,32 @@ TEST(blocking_pool, shutdown_waits_for_what_has_begun_and_returns_the_rest) {
     ended = true;
   });
   job second([] {});
-  pool.submit(&first);
+  l.pool.submit(&first);
   begun.acquire();
-  pool.submit(&second);
+  l.pool.submit(&second);
   std::thread releaser([&] { go.release(); });
-  operation_queue left = pool.shutdown();
+  operation_queue left = l.pool.shutdown();
   releaser.join();
   EXPECT_TRUE(ended);
-  EXPECT_EQ(pool.threads(), 0u);
+  EXPECT_EQ(l.pool.threads(), 0u);
   // The helper may have been faster than the shutdown; what it did not begin is here.
+  l.take(l.pool.await());
   ASSERT_FALSE(l.finished.empty());
   EXPECT_EQ(l.finished[0], &first);
   EXPECT_EQ(left.pop(), l.finished.size() == 1 ? &second : nullptr);
 }
 
-TEST(blocking_pool, what_done_submits_during_shutdown_is_returned) {
-  struct resubmitter {
-    static void done(void* self, io_operation* op) noexcept {
-      static_cast<resubmitter*>(self)->pool->submit(op);
-    }
-    blocking_pool* pool = nullptr;
-  } r;
-  blocking_pool pool(&resubmitter::done, &r);
-  r.pool = &pool;
-  std::counting_semaphore<> begun{0};
-  job j([&] { begun.release(); });
-  pool.submit(&j);
-  begun.acquire();
-  operation_queue left = pool.shutdown();
-  EXPECT_EQ(left.pop(), &j);
-  EXPECT_TRUE(left.empty());
-}
-
 TEST(blocking_pool, a_pool_that_was_shut_down_can_be_used_anew) {
   listener l;
-  blocking_pool pool(&listener::done, &l);
   job j([] {});
-  pool.submit(&j);
+  l.pool.submit(&j);
   l.wait(1);
-  EXPECT_TRUE(pool.shutdown().empty());
-  pool.submit(&j);
+  EXPECT_TRUE(l.pool.shutdown().empty());
+  l.pool.submit(&j);
   l.wait(1);
 }
 
-TEST(blocking_pool, destruction_destroys_what_has_not_begun) {
-  listener l;
+TEST(blocking_pool, destruction_destroys_what_nobody_has_taken) {
   std::binary_semaphore begun{0}, go{0};
   job first([&] {
     begun.release();
@@ -248,26 +224,24 @@ TEST(blocking_pool, destruction_destroys_what_has_not_begun) {
   job second([] {});
   std::thread releaser;
   {
-    blocking_pool pool(&listener::done, &l, 1);
-    pool.submit(&first);
+    listener l(1);
+    l.pool.submit(&first);
     begun.acquire();
-    pool.submit(&second);
+    l.pool.submit(&second);
     releaser = std::thread([&] { go.release(); });
   }
   releaser.join();
-  EXPECT_FALSE(first.destroyed);
-  // Either the helper was faster than the destructor, or the operation was destroyed.
-  EXPECT_NE(second.destroyed, l.finished.size() == 2);
+  EXPECT_TRUE(first.destroyed);
+  EXPECT_TRUE(second.destroyed);
 }
 
 TEST(blocking_pool, idle_threads_end_and_new_ones_start) {
-  listener l;
-  blocking_pool pool(&listener::done, &l, 4, std::chrono::milliseconds(0));
+  listener l(4, std::chrono::milliseconds(0));
   for (int round = 0; round < 50; ++round) {
     job j([] {});
-    pool.submit(&j);
+    l.pool.submit(&j);
     l.wait(1);
-    while (pool.threads() != 0)
+    while (l.pool.threads() != 0)
       std::this_thread::yield();
   }
   EXPECT_EQ(l.finished.size(), 50u);
@@ -275,39 +249,93 @@ TEST(blocking_pool, idle_threads_end_and_new_ones_start) {
 
 TEST(blocking_pool, helpers_leave_signals_to_the_program) {
   listener l;
-  blocking_pool pool(&listener::done, &l);
   sigset_t mask;
   job j([&] { pthread_sigmask(SIG_SETMASK, nullptr, &mask); });
-  pool.submit(&j);
+  l.pool.submit(&j);
   l.wait(1);
   EXPECT_EQ(sigismember(&mask, SIGINT), 1);
   EXPECT_EQ(sigismember(&mask, SIGCHLD), 1);
 }
 
-TEST(blocking_pool, a_done_that_submits_keeps_the_pool_going) {
-  struct chain {
-    static void done(void* self, io_operation* op) noexcept {
-      auto& c = *static_cast<chain*>(self);
-      if (--c.left != 0)
-        c.pool->submit(op);
-      else
-        c.finished.release();
-    }
-    blocking_pool* pool = nullptr;
-    int left = 1000;
-    std::binary_semaphore finished{0};
-  } c;
-  blocking_pool pool(&chain::done, &c, 2);
-  c.pool = &pool;
+TEST(blocking_pool, what_is_submitted_for_each_result_keeps_the_pool_going) {
+  listener l(2);
   job j([] {});
-  pool.submit(&j);
-  c.finished.acquire();
+  for (int i = 0; i != 1000; ++i) {
+    l.pool.submit(&j);
+    l.wait(1);
+  }
+  EXPECT_FALSE(l.pool.pending());
+}
+
+TEST(blocking_pool, a_poller_that_does_not_know_of_the_operations_is_woken_for_each) {
+  listener l(1);
+  std::vector<std::unique_ptr<job>> jobs;
+  for (int i = 0; i != 10; ++i) {
+    jobs.push_back(std::make_unique<job>([] {}));
+    l.pool.submit(jobs.back().get());
+  }
+  l.wait(10);
+  l.pool.shutdown();
+  EXPECT_EQ(l.wakes, 10);
+}
+
+TEST(blocking_pool, a_poller_that_sees_to_the_operations_is_woken_once_a_sleep) {
+  listener l(1);
+  std::binary_semaphore go{0};
+  job first([&] { go.acquire(); });
+  l.pool.submit(&first, true);
+  std::vector<std::unique_ptr<job>> jobs;
+  for (int i = 0; i != 10; ++i) {
+    jobs.push_back(std::make_unique<job>([] {}));
+    l.pool.submit(jobs.back().get(), true);
+  }
+  EXPECT_NE(l.pool.before_sleep(), 0);
+  go.release();
+  while (l.wakes == 0)
+    std::this_thread::yield();
+  while (l.finished.size() != 11) {
+    operation_queue results;
+    l.pool.after_sleep(results);
+    l.take(std::move(results));
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(l.wakes, 1);
+  EXPECT_FALSE(l.pool.pending());
+}
+
+TEST(blocking_pool, a_poller_that_would_miss_a_result_is_not_to_sleep) {
+  listener l(1);
+  job j([] {});
+  l.pool.submit(&j, true);
+  if (l.pool.before_sleep() != 0)
+    while (l.wakes == 0)
+      std::this_thread::yield();
+  EXPECT_EQ(l.pool.before_sleep(), 0);
+  l.wait(1);
+}
+
+TEST(blocking_pool, operations_that_are_late_hold_up_no_other) {
+  const unsigned blocked = std::clamp(std::thread::hardware_concurrency(), 1U, 60U);
+  listener l(blocked + 1);
+  std::counting_semaphore<> go{0};
+  std::vector<std::unique_ptr<job>> jobs;
+  for (unsigned i = 0; i != blocked; ++i)
+    jobs.push_back(std::make_unique<job>([&] { go.acquire(); }));
+  jobs.push_back(std::make_unique<job>([&] { go.release(blocked); }));
+  for (const auto& j : jobs)
+    l.pool.submit(j.get(), true);
+  while (l.finished.size() != jobs.size()) {
+    EXPECT_GE(l.pool.before_sleep(), 0);
+    std::this_thread::yield();
+    operation_queue results;
+    l.pool.after_sleep(results);
+    l.take(std::move(results));
+  }
 }
 
 #if !WEFT_TEST_TSAN
 TEST(blocking_pool, a_forked_child_begins_again_what_the_parent_had_begun) {
-  listener l;
-  blocking_pool pool(&listener::done, &l, 1);
+  listener l(1);
   const pid_t parent = getpid();
   std::binary_semaphore begun{0}, go{0};
   job first([&] {
@@ -317,20 +345,20 @@ TEST(blocking_pool, a_forked_child_begins_again_what_the_parent_had_begun) {
     }
   });
   job second([] {});
-  pool.submit(&first);
+  l.pool.submit(&first);
   begun.acquire();
-  pool.submit(&second);
+  l.pool.submit(&second);
 
-  pool.fork_prepare();
+  l.pool.fork_prepare();
   const pid_t child = fork();
   if (child == 0) {
-    pool.fork_child();
+    l.pool.fork_child();
     l.wait(2);
     const bool in_order = l.finished == std::vector<io_operation*>{&second, &first};
-    pool.shutdown();
+    l.pool.shutdown();
     _exit(in_order ? 0 : 1);
   }
-  pool.fork_parent();
+  l.pool.fork_parent();
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);

@@ -84,12 +84,9 @@ class epoll_backend final : public backend {
     const int n = wait(events, timeout);
     (void)registered_.load(std::memory_order_acquire);
     for (int i = 0; i < n; ++i) {
-      if (auto* object = static_cast<io_object*>(events[i].data.ptr)) {
+      // That of wake_ says only that it was written to, and each write makes one: it is not read.
+      if (auto* object = static_cast<io_object*>(events[i].data.ptr))
         dispatch(*object, events[i].events, ready);
-      } else {
-        std::uint64_t count;
-        while (::read(wake_.get(), &count, sizeof count) < 0 && errno == EINTR) {}
-      }
     }
   }
 
