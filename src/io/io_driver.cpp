@@ -373,6 +373,7 @@ io_operation* io_driver::submit_elsewhere(io_object& object, io_operation* op, s
     return finish(object, op, ready);
   op->state_ = io_operation::state::submitted;
   op->pooled_ = true;
+  op->prev_ = op->next_ = nullptr;  // it may be cancelled before it is in the pool's queue
   object.pooled.fetch_add(1, std::memory_order_relaxed);
   return op;
 }
