@@ -8,8 +8,14 @@
 #include <weft/base/function_operation.hpp>
 #include <weft/context/scheduler.hpp>
 #include <weft/execution/any_executor_target.hpp>
+#include <weft/execution/any_io_executor.hpp>
 #include <weft/execution/properties.hpp>
 #include <weft/execution/submit.hpp>
+
+namespace WEFT_NAMESPACE {
+class io_context;
+class thread_pool;
+}  // namespace WEFT_NAMESPACE
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -221,5 +227,27 @@ inline constexpr bool is_mere_bytes<scheduler_executor<Context, Allocator, Bits>
 
 template <class Context, class Allocator, unsigned Bits>
 inline constexpr bool submits_directly<scheduler_executor<Context, Allocator, Bits>> = true;
+
+using any_io_operations = operations_of_t<any_io_executor::base_type>;
+
+/// What an any_io_executor, of which nearly every program makes some, does with the executors of
+/// `Context` that have fewer bits than `count`. It is compiled in the library.
+template <class Context>
+struct compiled_executors {
+  static constexpr unsigned count = blocking_always;
+  WEFT_API static const any_io_operations operations[count];
+};
+extern template struct compiled_executors<io_context>;
+extern template struct compiled_executors<thread_pool>;
+
+template <class Context, unsigned Bits>
+inline constexpr bool is_compiled_target<
+    any_io_executor::base_type, scheduler_executor<Context, std::allocator<void>, Bits>> =
+    Bits < compiled_executors<Context>::count;
+template <class Context, unsigned Bits>
+  requires(Bits < compiled_executors<Context>::count)
+inline constexpr const any_io_operations&
+    operations_for<any_io_operations, scheduler_executor<Context, std::allocator<void>, Bits>> =
+        compiled_executors<Context>::operations[Bits];
 
 }  // namespace WEFT_NAMESPACE::detail

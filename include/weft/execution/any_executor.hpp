@@ -27,7 +27,7 @@ namespace WEFT_NAMESPACE::execution {
 ///     weft::require(ex, weft::execution::blocking.never).execute([] { ... });
 template <class... SupportableProperties>
 class any_executor : public detail::any_executor_base {
-  using operations_type = detail::any_executor_operations<any_executor, SupportableProperties...>;
+  using operations_type = detail::operations_of_t<any_executor>;
   template <class Property>
   using requirable = detail::find_requirable<Property, SupportableProperties...>;
   template <class Property>

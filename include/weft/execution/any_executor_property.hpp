@@ -29,6 +29,9 @@ struct polymorphic_result<Property> {
 
 namespace execution {
 
+template <class... SupportableProperties>
+class any_executor;
+
 /// Marks a property of an any_executor as one that may be preferred, but not required.
 template <class InnerProperty>
 struct prefer_only : detail::polymorphic_result<InnerProperty> {
@@ -124,6 +127,21 @@ struct make_operations<any_executor_operations<Any, Supported...>, T> {
 template <class Operations, class T>
 inline constexpr const Operations& operations_for = make_operations<Operations, T>::value;
 
+template <class Any>
+struct operations_of;
+template <class... Supported>
+struct operations_of<execution::any_executor<Supported...>> {
+  using type = any_executor_operations<execution::any_executor<Supported...>, Supported...>;
+};
+/// The functions of the targets of an any_executor.
+template <class Any>
+using operations_of_t = typename operations_of<Any>::type;
+
+/// `T` is a target of `Any` whose functions are compiled in the library: operations_for is
+/// specialised for it, and nothing has to be instantiated to find out that it can be one.
+template <class Any, class T>
+inline constexpr bool is_compiled_target = false;
+
 template <class T, class Supported>
 consteval bool check_property() {
   if constexpr (requirable_property<Supported>)
@@ -139,7 +157,8 @@ concept supports_property = check_property<T, Supported>();
 /// `T` can be the target of an any_executor with these properties.
 template <class T, class... Supported>
 concept any_executor_target =
-    !is_wrapper<T> && execution::executor<T> && (... && supports_property<T, Supported>);
+    is_compiled_target<execution::any_executor<Supported...>, T> ||
+    (!is_wrapper<T> && execution::executor<T> && (... && supports_property<T, Supported>));
 
 /// `Other` is another any_executor, whose target can be had as one with these properties.
 template <class Other, class Any, class... Supported>
