@@ -90,6 +90,7 @@
 #include <weft/context/io_context.hpp>
 #include <weft/context/io_context_strand.hpp>
 #include <weft/context/native_scheduler.hpp>
+#include <weft/context/operation_offer.hpp>
 #include <weft/context/post.hpp>
 #include <weft/context/scheduler.hpp>
 #include <weft/context/scheduler_executor.hpp>

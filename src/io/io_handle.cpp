@@ -18,6 +18,12 @@ io_driver& io_handle::driver() const noexcept {
   return static_cast<io_driver&>(*driver_);
 }
 
+const error_code& empty_transfer(bool is_open) noexcept {
+  static const error_code done;
+  static const error_code closed(error::bad_descriptor);
+  return is_open ? done : closed;
+}
+
 io_handle& io_handle::operator=(io_handle&& other) noexcept {
   if (this != &other) {
     close();

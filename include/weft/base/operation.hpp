@@ -46,6 +46,7 @@ class operation {
  private:
   friend class operation_queue;
   friend class operation_description;
+  friend class handover;
 
   operation* next_ = nullptr;
   function function_;

@@ -11,12 +11,9 @@
 #include <weft/async/associated_executor.hpp>
 #include <weft/async/associated_immediate_executor.hpp>
 #include <weft/async/cancellation_signal.hpp>
-#include <weft/base/operation_function.hpp>
 #include <weft/base/operation_memory.hpp>
 #include <weft/base/operation_origin.hpp>
-#include <weft/context/handover.hpp>
-#include <weft/context/native_scheduler.hpp>
-#include <weft/execution/submit.hpp>
+#include <weft/context/operation_offer.hpp>
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -84,50 +81,19 @@ class handler_operation final : public Base {
   /// executor of the handler, and from there in its own executor if it has one. If the immediate
   /// executor refuses, the operation completes as others do.
   static void complete_immediately(handler_operation* self, const IoExecutor& io_executor) {
-    memory op(self, get_associated_allocator(self->handler_));
+    const allocator_type allocator(get_associated_allocator(self->handler_));
     auto executor = get_associated_immediate_executor(self->handler_, io_executor);
     function next = &redispatch;
     if constexpr (requires { typename associated_executor<Handler, IoExecutor>::is_unassociated; })
       next = &arrive;
-    op.release();
-    if (offer(self, executor, next))
+    if (offer(self, next, &complete, executor, allocator))
       self->complete_again();
   }
 
  private:
-  /// Gives the operation to an executor, which is to end it by `next`. Returns what the executor
-  /// threw if it has refused: the operation is the caller's then. Throws what the handler throws.
-  template <class Executor>
-  static std::exception_ptr offer(handler_operation* self, const Executor& executor,
-                                  function next) {
-    const allocator_type allocator(get_associated_allocator(self->handler_));
-    self->ends_by(next);
-    handover given(self);
-    try {
-      executor_dispatch(executor, operation_function(self), allocator);
-    } catch (...) {
-      if (given.is_returned())
-        return std::current_exception();
-      throw;
-    }
-    if (given.is_returned())
-      memory(self, allocator).reset();
-    return nullptr;
-  }
-
-  /// Offers the operation to the handler's executor, which is not its scheduler's. If that refuses,
-  /// it is queued again with its scheduler, to be offered anew; returns what was thrown.
-  [[gnu::noinline]] static std::exception_ptr dispatch(memory op) {
-    handler_operation* const self = op.release();
-    const scheduler& owner = self->owner();
-    auto work(std::move(self->work_));
-    std::exception_ptr refusal = offer(self, *work.elsewhere(owner), &arrive);
-    if (refusal) {
-      std::destroy_at(&self->work_);
-      std::construct_at(&self->work_, std::move(work));
-      self->complete_again();
-    }
-    return refusal;
+  std::exception_ptr dispatch() {
+    const allocator_type allocator(get_associated_allocator(handler_));
+    return offer_elsewhere(this, {&complete, &arrive}, work_, this->owner(), allocator);
   }
 
   void complete_again() noexcept {
@@ -135,15 +101,14 @@ class handler_operation final : public Base {
     scheduler_post(this->owner(), this);
   }
 
-  /// Ends the operation on a thread of its scheduler.
+  /// Ends it on a thread of its scheduler.
   static void complete(operation* base, action what) {
-    if (what != action::invoke) [[unlikely]]
-      return dismiss(base, what);
     auto* self = static_cast<handler_operation*>(base);
-    memory op(self, get_associated_allocator(self->handler_));
-    if (!self->work_.elsewhere(self->owner())) [[likely]]
-      finish(std::move(op));
-    else if (const std::exception_ptr refusal = dispatch(std::move(op)))
+    if (what != action::invoke) [[unlikely]]
+      dismiss(base, what);
+    else if (!self->work_.elsewhere(self->owner())) [[likely]]
+      finish(self);
+    else if (const std::exception_ptr refusal = self->dispatch())
       std::rethrow_exception(refusal);
   }
 
@@ -156,46 +121,41 @@ class handler_operation final : public Base {
 
   /// Ends it in the handler's executor.
   static void arrive(operation* base, action what) {
-    if (what == action::describe)
-      return operation::describe<Handler>(base, true);
-    if (memory op = receive(base, what); op.get()) {
-      const auto work(std::move(op->work_));
-      finish(std::move(op));
-    }
+    if (!is_received(base, what))
+      return;
+    auto* self = static_cast<handler_operation*>(base);
+    const auto work(std::move(self->work_));
+    finish(self);
   }
 
   /// Ends it in the immediate executor of a handler that has another one of its own. What that one
   /// throws is for `run()` to throw, if it refuses again: the initiating function has done its
   /// part.
   static void redispatch(operation* base, action what) {
-    if (what == action::describe)
-      return operation::describe<Handler>(base, true);
-    memory op = receive(base, what);
-    if (!op.get())
+    if (!is_received(base, what))
       return;
-    if (op->work_.elsewhere(op->owner()))
-      dispatch(std::move(op));
-    else if (scheduler_running_in_this_thread(op->owner()))
-      finish(std::move(op));
-    else
-      op.release()->complete_again();
-  }
-
-  /// The operation, if an executor calls it.
-  static memory receive(operation* base, action what) noexcept {
     auto* self = static_cast<handler_operation*>(base);
-    memory op(self, get_associated_allocator(self->handler_));
-    if (what == action::invoke) {
-      handover::called(self);
-    } else if (handover::destroyed(self)) {
-      op.release();
-    } else {
-      op.reset();
-    }
-    return op;
+    if (self->work_.elsewhere(self->owner()))
+      self->dispatch();
+    else if (scheduler_running_in_this_thread(self->owner()))
+      finish(self);
+    else
+      self->complete_again();
   }
 
-  static void finish(memory op) {
+  /// Whether an executor calls the operation. If not, what was asked is done.
+  static bool is_received(operation* base, action what) noexcept {
+    if (what == action::invoke) {
+      handover::called(base);
+      return true;
+    }
+    if (what != action::destroy || !handover::destroyed(base))
+      dismiss(base, what);
+    return false;
+  }
+
+  static void finish(handler_operation* self) {
+    memory op(self, get_associated_allocator(self->handler_));
     auto results = op->settle();
     Handler handler(std::move(op->handler_));
     op.reset();

@@ -20,6 +20,9 @@ class WEFT_API handover {
   handover& operator=(const handover&) = delete;
   ~handover();
 
+  /// Changes how an operation is ended, which is in no queue.
+  static void ends_by(operation* op, operation::function f) noexcept { op->ends_by(f); }
+
   /// Whether the operation is the giver's again.
   bool is_returned() const noexcept { return is_returned_; }
 

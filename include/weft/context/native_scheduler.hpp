@@ -100,4 +100,7 @@ class completion_work<Executor> {
   Executor executor_;
 };
 
+template <>
+WEFT_API void completion_work<any_io_executor>::keep(const any_io_executor& executor);
+
 }  // namespace WEFT_NAMESPACE::detail

@@ -241,8 +241,8 @@ extern template struct compiled_executors<io_context>;
 extern template struct compiled_executors<thread_pool>;
 
 template <class Context, unsigned Bits>
-inline constexpr bool is_compiled_target<
-    any_io_executor::base_type, scheduler_executor<Context, std::allocator<void>, Bits>> =
+inline constexpr bool is_compiled_target<any_io_executor::base_type,
+                                         scheduler_executor<Context, std::allocator<void>, Bits>> =
     Bits < compiled_executors<Context>::count;
 template <class Context, unsigned Bits>
   requires(Bits < compiled_executors<Context>::count)

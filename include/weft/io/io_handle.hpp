@@ -137,12 +137,25 @@ template <class Handler, class IoExecutor>
 inline constexpr bool has_immediate_executor =
     !requires { typename associated_immediate_executor<Handler, IoExecutor>::is_unassociated; };
 
+/// The outcome of a transfer of no bytes: bad_descriptor if the object is closed.
+WEFT_API const error_code& empty_transfer(bool is_open) noexcept;
+
 /// Starts `Base` on `io` for `handler`: `void (results of Base...)` is called as the handler's
-/// associations ask. `args` construct Base after (function, scheduler).
+/// associations ask. `args` construct Base after (function, scheduler). If the outcome is known
+/// already, it is all that is reported, as of an operation that finished at once; else it is null.
 template <class Base, class Handler, class IoExecutor, class... Args>
-void start_io(io_handle& io, Handler& handler, const IoExecutor& executor, Args&&... args) {
+void start_io_unless(const error_code* outcome, io_handle& io, Handler& handler,
+                     const IoExecutor& executor, Args&&... args) {
   using op_type = handler_operation<Base, Handler, IoExecutor>;
   auto op = op_type::create(handler, executor, io.owner(), std::forward<Args>(args)...);
+  if (outcome) [[unlikely]] {
+    op->ec = *outcome;
+    if constexpr (has_immediate_executor<Handler, IoExecutor>)
+      op_type::complete_immediately(op.release(), executor);
+    else
+      scheduler_post(io.owner(), op.release());
+    return;
+  }
   if (op->is_cancellable()) {
     io.attach(op.get());
     op->template connect<io_canceller>(op.get());
@@ -154,6 +167,11 @@ void start_io(io_handle& io, Handler& handler, const IoExecutor& executor, Args&
   } else {
     io.start(op.release());
   }
+}
+
+template <class Base, class Handler, class IoExecutor, class... Args>
+void start_io(io_handle& io, Handler& handler, const IoExecutor& executor, Args&&... args) {
+  start_io_unless<Base>(nullptr, io, handler, executor, std::forward<Args>(args)...);
 }
 
 /// Ties to the driver, and then starts, an operation that belongs to no descriptor (opening a file,

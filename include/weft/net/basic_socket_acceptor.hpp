@@ -289,18 +289,15 @@ class basic_socket_acceptor : public detail::socket_object<Protocol, Executor> {
     using base::initiation_base::initiation_base;
 
    protected:
-    /// Starts an accept, or reports why it cannot begin with `failure(error)`.
-    template <class Operation, class Handler, class Failure, class... Args>
-    void start(Handler& handler, error_code ec, Failure failure, Args&&... args) const {
+    /// Starts an accept, or reports why it cannot begin.
+    template <class Operation, class Handler, class... Args>
+    void start(Handler& handler, error_code ec, Args&&... args) const {
       detail::socket_handle& handle = this->handle();
       if (!ec && handle.is_open())
         ec = handle.make_asynchronous();
-      if (ec)
-        failure(handle.owner(), handler, ec);
-      else
-        detail::start_io<Operation>(handle, handler, this->get_executor(),
-                                    handle.reports_aborted_connections(),
-                                    std::forward<Args>(args)...);
+      detail::start_io_unless<Operation>(ec ? &ec : nullptr, handle, handler, this->get_executor(),
+                                         handle.reports_aborted_connections(),
+                                         std::forward<Args>(args)...);
     }
   };
 
@@ -311,11 +308,8 @@ class basic_socket_acceptor : public detail::socket_object<Protocol, Executor> {
     void operator()(Handler&& handler, Socket* peer, endpoint_type* peer_endpoint) const {
       std::decay_t<Handler> own(std::forward<Handler>(handler));
       this->template start<detail::accept_into_operation<Socket, endpoint_type>>(
-          own, peer->is_open() ? error_code(error::already_open) : error_code(),
-          [this](detail::scheduler& owner, auto& h, error_code ec) {
-            detail::complete_now(owner, h, this->get_executor(), ec);
-          },
-          *peer, this->protocol(), peer_endpoint);
+          own, peer->is_open() ? error_code(error::already_open) : error_code(), *peer,
+          this->protocol(), peer_endpoint);
     }
   };
 
@@ -327,11 +321,7 @@ class basic_socket_acceptor : public detail::socket_object<Protocol, Executor> {
       std::decay_t<Handler> own(std::forward<Handler>(handler));
       using socket = socket_on<Executor1>;
       this->template start<detail::accept_new_operation<socket, endpoint_type>>(
-          own, error_code(),
-          [this, &ex](detail::scheduler& owner, auto& h, error_code ec) {
-            detail::complete_now(owner, h, this->get_executor(), ec, socket(ex));
-          },
-          ex, this->protocol(), peer_endpoint);
+          own, error_code(), ex, this->protocol(), peer_endpoint);
     }
   };
 

@@ -185,11 +185,9 @@ class basic_stream_socket : public basic_socket<Protocol, Executor> {
                     message_flags flags) const {
       detail::with_handler(std::forward<Handler>(handler), [&](auto& own) {
         using adapter = detail::buffer_sequence_adapter<const_buffer, ConstBufferSequence>;
-        if (adapter::all_empty(buffers)) [[unlikely]]
-          complete_empty(this->handle(), own, this->get_executor());
-        else
-          detail::start_send<detail::max_stream_vectors>(this->handle(), own, this->get_executor(),
-                                                         buffers, flags);
+        detail::start_send<detail::max_stream_vectors>(
+            this->handle(), own, this->get_executor(), buffers, flags,
+            outcome(this->handle(), adapter::all_empty(buffers)));
       });
     }
   };
@@ -202,21 +200,16 @@ class basic_stream_socket : public basic_socket<Protocol, Executor> {
                     message_flags flags) const {
       detail::with_handler(std::forward<Handler>(handler), [&](auto& own) {
         using adapter = detail::buffer_sequence_adapter<mutable_buffer, MutableBufferSequence>;
-        if (adapter::all_empty(buffers)) [[unlikely]]
-          complete_empty(this->handle(), own, this->get_executor());
-        else
-          detail::start_receive<detail::max_stream_vectors>(
-              this->handle(), own, this->get_executor(), buffers, flags, mode(this->protocol()));
+        detail::start_receive<detail::max_stream_vectors>(
+            this->handle(), own, this->get_executor(), buffers, flags, mode(this->protocol()),
+            outcome(this->handle(), adapter::all_empty(buffers)));
       });
     }
   };
 
-  template <class Handler>
-  static void complete_empty(detail::socket_handle& handle, Handler& handler,
-                             const Executor& executor) {
-    detail::complete_now(handle.owner(), handler, executor,
-                         handle.is_open() ? error_code() : error_code(error::bad_descriptor),
-                         std::size_t(0));
+  /// What is known of the outcome before anything is done.
+  static const error_code* outcome(const detail::socket_handle& handle, bool all_empty) noexcept {
+    return all_empty ? &detail::empty_transfer(handle.is_open()) : nullptr;
   }
 };
 
@@ -238,11 +231,8 @@ struct whole_transfer<basic_stream_socket<Protocol, Executor>> {
  private:
   template <class Operation, class Buffer, class Handler>
   static void start(socket& s, const Buffer& all, Handler& handler) {
-    socket_handle& io = socket_access::handle(s);
-    if (all.size() == 0) [[unlikely]]
-      complete_now(io.owner(), handler, s.get_executor(), error_code(), std::size_t(0));
-    else
-      start_io<Operation>(io, handler, s.get_executor(), all);
+    start_io_unless<Operation>(all.size() == 0 ? &empty_transfer(true) : nullptr,
+                               socket_access::handle(s), handler, s.get_executor(), all);
   }
 };
 

@@ -171,18 +171,21 @@ class receive_with_flags_operation : public receive_vectors_operation<Sequence, 
 };
 
 /// Starts a receive for `handler`, of at most `Max` buffers; whether it is recv or recvmsg is known
-/// from the sequence's type.
+/// from the sequence's type. For `outcome` see start_io_unless.
 template <std::size_t Max, class Handler, class Executor, class Sequence>
 void start_receive(io_handle& io, Handler& handler, const Executor& executor,
-                   const Sequence& buffers, int flags, receive_mode mode) {
+                   const Sequence& buffers, int flags, receive_mode mode,
+                   const error_code* outcome = nullptr) {
   if constexpr (is_registered_buffer<Sequence>)
-    start_io<receive_registered_operation>(io, handler, executor, buffers, flags, mode);
+    start_io_unless<receive_registered_operation>(outcome, io, handler, executor, buffers, flags,
+                                                  mode);
   else if constexpr (is_single_buffer<Sequence>)
-    start_io<receive_operation>(io, handler, executor,
-                                buffer_sequence_adapter<mutable_buffer, Sequence>::first(buffers),
-                                flags, mode);
+    start_io_unless<receive_operation>(
+        outcome, io, handler, executor,
+        buffer_sequence_adapter<mutable_buffer, Sequence>::first(buffers), flags, mode);
   else
-    start_io<receive_vectors_operation<Sequence, Max>>(io, handler, executor, buffers, flags, mode);
+    start_io_unless<receive_vectors_operation<Sequence, Max>>(outcome, io, handler, executor,
+                                                              buffers, flags, mode);
 }
 
 }  // namespace WEFT_NAMESPACE::detail

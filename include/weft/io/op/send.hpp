@@ -104,18 +104,19 @@ class send_to_operation : public send_vectors_operation<Sequence, max_io_vectors
 };
 
 /// Starts a send for `handler`, of at most `Max` buffers; whether it is send or sendmsg is known
-/// from the sequence's type.
+/// from the sequence's type. For `outcome` see start_io_unless.
 template <std::size_t Max, class Handler, class Executor, class Sequence>
 void start_send(io_handle& io, Handler& handler, const Executor& executor, const Sequence& buffers,
-                int flags) {
+                int flags, const error_code* outcome = nullptr) {
   if constexpr (is_registered_buffer<Sequence>)
-    start_io<send_registered_operation>(io, handler, executor, buffers, flags);
+    start_io_unless<send_registered_operation>(outcome, io, handler, executor, buffers, flags);
   else if constexpr (is_single_buffer<Sequence>)
-    start_io<send_operation>(io, handler, executor,
-                             buffer_sequence_adapter<const_buffer, Sequence>::first(buffers),
-                             flags);
+    start_io_unless<send_operation>(outcome, io, handler, executor,
+                                    buffer_sequence_adapter<const_buffer, Sequence>::first(buffers),
+                                    flags);
   else
-    start_io<send_vectors_operation<Sequence, Max>>(io, handler, executor, buffers, flags);
+    start_io_unless<send_vectors_operation<Sequence, Max>>(outcome, io, handler, executor, buffers,
+                                                           flags);
 }
 
 }  // namespace WEFT_NAMESPACE::detail
