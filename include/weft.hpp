@@ -14,6 +14,7 @@
 #include <weft/base/operation_function.hpp>
 #include <weft/base/operation_memory.hpp>
 #include <weft/base/operation_origin.hpp>
+#include <weft/base/operation_results.hpp>
 #include <weft/base/socket_constants.hpp>
 #include <weft/base/thread_memory.hpp>
 #include <weft/base/type_name.hpp>

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
@@ -103,6 +104,25 @@ std::string_view config::find(const char* section, const char* key,
                               char (&buffer)[value_size]) const {
   const char* value = service_.get_value(section, key, buffer, value_size);
   return value ? std::string_view(value) : std::string_view();
+}
+
+namespace {
+
+template <class T>
+bool parse_number(std::string_view text, T& number) noexcept {
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, number);
+  return !text.empty() && error == std::errc() && end == last;
+}
+
+}  // namespace
+
+bool config::parse(std::string_view text, long long& number) noexcept {
+  return parse_number(text, number);
+}
+
+bool config::parse(std::string_view text, unsigned long long& number) noexcept {
+  return parse_number(text, number);
 }
 
 void config_from_string::make(execution_context& context) const {

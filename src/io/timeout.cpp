@@ -44,7 +44,7 @@ void timeout::complete(operation* base, action what) {
   if (what == action::describe)
     return describe<timeout>(base, true);
   const pointer self(static_cast<timeout*>(base));
-  if (what == action::invoke && !std::get<0>(self->take_results()))
+  if (what == action::invoke && !self->take_results().first)
     self->signal_.emit(self->type_);
 }
 

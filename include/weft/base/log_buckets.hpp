@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +20,8 @@ struct log_buckets {
       return static_cast<std::size_t>(value);
     const unsigned exponent = static_cast<unsigned>(std::bit_width(value)) - 1;
     const std::uint64_t quarter = (value >> (exponent - 2)) & 3;
-    return std::min<std::size_t>((exponent - 1) * 4 + quarter, count - 1);
+    const auto found = static_cast<std::size_t>((exponent - 1) * 4 + quarter);
+    return found < count ? found : count - 1;
   }
 
   /// The greatest value that falls into a bucket, the last one seen as if it ended like the others.

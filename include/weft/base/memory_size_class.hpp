@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -34,9 +33,12 @@ static_assert(sizes.back() == max_size);
 /// The class of a block of `size` bytes, at most `max_recycled_size`.
 inline constexpr auto indices = [] {
   std::array<std::uint8_t, max_size / granule + 1> table{};
-  for (std::size_t i = 0; i != table.size(); ++i)
-    table[i] = static_cast<std::uint8_t>(std::lower_bound(sizes.begin(), sizes.end(), i * granule) -
-                                         sizes.begin());
+  std::uint8_t index = 0;
+  for (std::size_t i = 0; i != table.size(); ++i) {
+    while (sizes[index] < i * granule)
+      ++index;
+    table[i] = index;
+  }
   return table;
 }();
 constexpr unsigned of(std::size_t size) noexcept {
@@ -45,7 +47,8 @@ constexpr unsigned of(std::size_t size) noexcept {
 
 /// How many blocks change hands between a thread and the central store: 64, or 16 KiB.
 constexpr std::uint32_t batch(unsigned index) noexcept {
-  return static_cast<std::uint32_t>(std::min<std::size_t>(64, 16 * 1024 / sizes[index]));
+  const auto fit = static_cast<std::uint32_t>(16 * 1024 / sizes[index]);
+  return fit < 64 ? fit : 64;
 }
 
 }  // namespace size_class

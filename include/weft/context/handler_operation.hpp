@@ -3,7 +3,6 @@
 
 #include <exception>
 #include <memory>
-#include <tuple>
 #include <utility>
 
 #include <weft/async/associated_allocator.hpp>
@@ -13,6 +12,7 @@
 #include <weft/async/cancellation_signal.hpp>
 #include <weft/base/operation_memory.hpp>
 #include <weft/base/operation_origin.hpp>
+#include <weft/base/operation_results.hpp>
 #include <weft/context/operation_offer.hpp>
 
 namespace WEFT_NAMESPACE::detail {
@@ -31,7 +31,7 @@ namespace WEFT_NAMESPACE::detail {
 ///   5. The memory goes back to the associated allocator before the handler is called.
 ///
 /// `Base` derives from operation, has a constructor (function, args...), `scheduler& owner() const`
-/// (the scheduler whose threads complete it) and `std::tuple<...> take_results()`.
+/// (the scheduler whose threads complete it) and `operation_results<...> take_results()`.
 template <class Base, class Handler, class IoExecutor>
 class handler_operation final : public Base {
   using allocator_type = associated_allocator_t<Handler>;
@@ -159,7 +159,7 @@ class handler_operation final : public Base {
     auto results = op->settle();
     Handler handler(std::move(op->handler_));
     op.reset();
-    std::apply(std::move(handler), std::move(results));
+    std::move(results).give_to(std::move(handler));
   }
 
   /// Takes the results, out of the slot's reach: an `emit` has either returned before, and then a

@@ -6,7 +6,6 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 #include <weft/async/associated_allocator.hpp>
 #include <weft/async/associated_executor.hpp>
@@ -63,6 +62,7 @@ class reported_operation final : public operation {
   using memory = operation_owner<reported_operation, allocator_type>;
   using result = std::decay_t<std::invoke_result_t<Function>>;
   static constexpr bool has_result = !std::is_void_v<result>;
+  struct no_result {};
 
  public:
   template <class F, class H>
@@ -160,7 +160,7 @@ class reported_operation final : public operation {
   [[no_unique_address]] Target target_;
   work_tracker<Own> work_;  // replaced as a whole: its address is its own
   Function function_;
-  std::conditional_t<has_result, std::optional<result>, std::monostate> result_;
+  std::conditional_t<has_result, std::optional<result>, no_result> result_;
   Handler handler_;
 };
 

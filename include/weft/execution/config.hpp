@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <charconv>
 #include <concepts>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include <weft/base/config.hpp>
 #include <weft/execution/execution_context.hpp>
@@ -55,11 +56,13 @@ class WEFT_API config {
     char buffer[value_size];
     const std::string_view text = find(section, key, buffer);
     if constexpr (std::same_as<T, bool>) {
-      long number = 0;
+      long long number = 0;
       return parse(text, number) ? number != 0 : otherwise;
     } else {
-      T number{};
-      return parse(text, number) ? number : otherwise;
+      std::conditional_t<std::signed_integral<T>, long long, unsigned long long> number = 0;
+      const bool is_number = parse(text, number);
+      const T value = static_cast<T>(number);
+      return is_number && value == number ? value : otherwise;
     }
   }
 
@@ -71,11 +74,8 @@ class WEFT_API config {
 
   std::string_view find(const char* section, const char* key, char (&buffer)[value_size]) const;
 
-  template <class T>
-  static bool parse(std::string_view text, T& number) noexcept {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return !text.empty() && error == std::errc() && end == text.data() + text.size();
-  }
+  static bool parse(std::string_view text, long long& number) noexcept;
+  static bool parse(std::string_view text, unsigned long long& number) noexcept;
 
   const config_service& service_;
 };

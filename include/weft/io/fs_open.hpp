@@ -16,7 +16,7 @@ class open_into_operation : public open_operation {
                       descriptor_handle* target) noexcept
       : open_operation(f, owner, how, permission_bits), target_(target) {}
 
-  std::tuple<error_code> take_results() noexcept {
+  operation_results<error_code> take_results() noexcept {
     if (!ec && !(ec = target_->assign(opened)))
       take();
     return {ec};
@@ -36,7 +36,7 @@ class open_new_operation : public open_operation {
                      const executor_type& executor)
       : open_operation(f, owner, how, permission_bits), executor_(executor) {}
 
-  std::tuple<error_code, File> take_results() {
+  operation_results<error_code, File> take_results() {
     File file(executor_);
     if (!ec && !(ec = handle_access::get(file).assign(opened)))
       take();

@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
 
 #include <weft/base/error_code.hpp>
 #include <weft/base/operation.hpp>
+#include <weft/base/operation_results.hpp>
 #include <weft/context/scheduler.hpp>
 
 struct io_uring_sqe;
@@ -156,7 +156,7 @@ class WEFT_API io_operation : public operation {
 /// The results most operations have: void (error_code, std::size_t).
 class transfer_operation : public io_operation {
  public:
-  std::tuple<error_code, std::size_t> take_results() noexcept { return {ec, bytes}; }
+  operation_results<error_code, std::size_t> take_results() noexcept { return {ec, bytes}; }
 
  protected:
   using io_operation::io_operation;
@@ -166,7 +166,7 @@ class transfer_operation : public io_operation {
 /// The results of operations that only succeed or fail: void (error_code).
 class status_operation : public io_operation {
  public:
-  std::tuple<error_code> take_results() noexcept { return {ec}; }
+  operation_results<error_code> take_results() noexcept { return {ec}; }
 
  protected:
   using io_operation::io_operation;

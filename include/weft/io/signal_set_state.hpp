@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <tuple>
 
 #include <weft/async/cancellation_type.hpp>
 #include <weft/base/error_code.hpp>
 #include <weft/base/operation.hpp>
+#include <weft/base/operation_results.hpp>
 #include <weft/context/scheduler.hpp>
 #include <weft/io/signal_set_base.hpp>
 
@@ -24,7 +24,7 @@ class WEFT_API signal_wait_operation : public operation {
   /// The scheduler whose threads complete the wait.
   scheduler& owner() const noexcept { return *scheduler_; }
 
-  std::tuple<error_code, int> take_results() noexcept { return {ec_, signal_number_}; }
+  operation_results<error_code, int> take_results() noexcept { return {ec_, signal_number_}; }
 
   /// Cancels this wait alone, if it still waits. Any thread; O(1).
   void cancel() noexcept;

@@ -3,12 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
 
 #include <weft/async/cancellation_type.hpp>
 #include <weft/base/atomics.hpp>
 #include <weft/base/error.hpp>
 #include <weft/base/operation.hpp>
+#include <weft/base/operation_results.hpp>
 #include <weft/context/scheduler.hpp>
 #include <weft/io/timer_clock.hpp>
 
@@ -121,7 +121,7 @@ class WEFT_API wait_operation : public operation, protected basic_wait_node<time
 
   /// Claims the wait, as the last step before its handler is called: success, unless a cancel came
   /// before.
-  std::tuple<error_code> take_results() noexcept {
+  operation_results<error_code> take_results() noexcept {
     if (claim_cancelled() || settle())
       return {error_code(error::operation_aborted)};
     return {error_code()};

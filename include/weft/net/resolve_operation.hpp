@@ -3,13 +3,13 @@
 
 #include <cstdint>
 #include <new>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <weft/async/cancellation_type.hpp>
 #include <weft/base/error.hpp>
 #include <weft/base/operation.hpp>
+#include <weft/base/operation_results.hpp>
 #include <weft/context/scheduler.hpp>
 #include <weft/net/resolve_request.hpp>
 #include <weft/net/resolver_results.hpp>
@@ -101,7 +101,7 @@ class resolve_operation_of : public resolve_operation {
  public:
   using results_type = ip::basic_resolver_results<InternetProtocol>;
 
-  std::tuple<error_code, results_type> take_results() noexcept {
+  operation_results<error_code, results_type> take_results() noexcept {
     try {
       if (!answer_.ec)
         return {answer_.ec, make_resolver_results<InternetProtocol>(answer_)};

@@ -9,7 +9,6 @@
 #include <new>
 #include <stdexcept>
 #include <thread>
-#include <tuple>
 #include <utility>
 
 #include <weft/async/bind_allocator.hpp>
@@ -37,7 +36,7 @@ class fake_operation : public weft::detail::operation {
   fake_operation(function f, weft::detail::scheduler& owner, std::function<int()> take)
       : operation(f), owner_(&owner), take_(std::move(take)) {}
   weft::detail::scheduler& owner() const noexcept { return *owner_; }
-  std::tuple<int> take_results() { return {take_ ? take_() : 7}; }
+  operation_results<int> take_results() { return {take_ ? take_() : 7}; }
 
  protected:
   ~fake_operation() = default;

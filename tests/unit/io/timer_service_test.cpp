@@ -45,7 +45,7 @@ class noted_wait final : public wait_operation {
   static void complete(operation* base, action what) {
     const std::unique_ptr<noted_wait> self(static_cast<noted_wait*>(base));
     if (what == action::invoke)
-      self->notes_->push_back(std::get<0>(self->take_results()) ? -self->number_ : self->number_);
+      self->notes_->push_back(self->take_results().first ? -self->number_ : self->number_);
   }
 
   std::vector<int>* notes_;

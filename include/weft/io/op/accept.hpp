@@ -66,7 +66,7 @@ class accept_into_operation : public accept_operation {
     }
   }
 
-  std::tuple<error_code> take_results() {
+  operation_results<error_code> take_results() {
     if (!ec)
       ec = socket_access::adopt(*peer_, protocol_, accepted);
     if (!ec) {
@@ -103,7 +103,7 @@ class accept_new_operation : public accept_operation {
     }
   }
 
-  std::tuple<error_code, Socket> take_results() {
+  operation_results<error_code, Socket> take_results() {
     if (!ec)
       ec = socket_access::adopt(socket_, protocol_, accepted);
     if (!ec) {

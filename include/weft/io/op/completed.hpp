@@ -10,17 +10,17 @@ template <class... Results>
 class completed_operation : public operation {
  public:
   completed_operation(operation::function f, scheduler& owner, Results... results)
-      : operation(f), owner_(&owner), results_(std::move(results)...) {}
+      : operation(f), owner_(&owner), results_{std::move(results)...} {}
 
   scheduler& owner() const noexcept { return *owner_; }
-  std::tuple<Results...> take_results() { return std::move(results_); }
+  operation_results<Results...> take_results() { return std::move(results_); }
 
  protected:
   ~completed_operation() = default;
 
  private:
   scheduler* owner_;
-  std::tuple<Results...> results_;
+  operation_results<Results...> results_;
 };
 
 /// Calls `handler(results...)` later, as for an operation that finished at once.

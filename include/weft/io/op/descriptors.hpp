@@ -63,7 +63,7 @@ class receive_descriptors_operation : public receive_vectors_operation<Sequence,
     this->control_capacity = this->header.control_size;
   }
 
-  std::tuple<error_code, std::size_t, std::size_t> take_results() noexcept {
+  operation_results<error_code, std::size_t, std::size_t> take_results() noexcept {
     const std::size_t count = message_.take(this->header, room_);
     return {this->ec, this->bytes, count};
   }

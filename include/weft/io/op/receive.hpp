@@ -136,7 +136,7 @@ class receive_from_operation : public receive_vectors_operation<Sequence, max_io
     this->header.name_size = this->name_capacity;
   }
 
-  std::tuple<error_code, std::size_t> take_results() noexcept {
+  operation_results<error_code, std::size_t> take_results() noexcept {
     if (!this->ec) {
       address_.resize(this->header.name_size < this->name_capacity ? this->header.name_size
                                                                    : this->name_capacity);
@@ -161,7 +161,7 @@ class receive_with_flags_operation : public receive_vectors_operation<Sequence, 
                                int receive_flags, int& out_flags) noexcept
       : base(f, owner, buffers, receive_flags, receive_mode::datagram), out_flags_(&out_flags) {}
 
-  std::tuple<error_code, std::size_t> take_results() noexcept {
+  operation_results<error_code, std::size_t> take_results() noexcept {
     *out_flags_ = this->ec ? 0 : this->header.flags;
     return base::take_results();
   }

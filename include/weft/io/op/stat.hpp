@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <tuple>
 #include <utility>
 
 #include <weft/io/file_status.hpp>
@@ -23,7 +22,7 @@ class WEFT_API stat_operation : public io_operation {
                  fs::symlinks how = fs::symlinks::follow) noexcept
       : io_operation(f, owner, stat_kind, queue), links(how) {}
 
-  std::tuple<error_code, fs::file_status> take_results() const noexcept {
+  operation_results<error_code, fs::file_status> take_results() const noexcept {
     return {ec, ec ? fs::file_status() : status()};
   }
 

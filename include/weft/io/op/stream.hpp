@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <tuple>
 #include <utility>
 
 #include <weft/io/io_handle.hpp>
@@ -104,7 +103,7 @@ class WEFT_API receive_next_operation : public io_operation {
       : io_operation(f, owner, next_kind, io_queue::read), consumer(from) {}
   ~receive_next_operation() = default;
 
-  std::tuple<error_code, received_buffer> take_results() noexcept {
+  operation_results<error_code, received_buffer> take_results() noexcept {
     return {ec, std::move(received)};
   }
 
@@ -142,7 +141,7 @@ class accept_next_socket_operation : public accept_next_operation {
     socket_access::handle(socket_).reserve();
   }
 
-  std::tuple<error_code, Socket> take_results() {
+  operation_results<error_code, Socket> take_results() {
     if (!ec)
       ec = socket_access::adopt(socket_, protocol_, accepted);
     if (!ec)

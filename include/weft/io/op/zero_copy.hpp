@@ -13,7 +13,9 @@ namespace WEFT_NAMESPACE::detail {
 /// the socket would wait for that peer.
 class WEFT_API zero_copy_operation : public io_operation {
  public:
-  std::tuple<error_code, std::size_t, bool> take_results() noexcept { return {ec, bytes, copied}; }
+  operation_results<error_code, std::size_t, bool> take_results() noexcept {
+    return {ec, bytes, copied};
+  }
 
   message_header header;
   int flags;

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include <weft/io/io_handle.hpp>
@@ -24,7 +23,9 @@ class WEFT_API exit_operation : public io_operation {
   exit_operation(function f, scheduler& owner, child_record* record) noexcept
       : io_operation(f, owner, exit_kind, io_queue::read), record_(record) {}
 
-  std::tuple<error_code, process::exit_status> take_results() noexcept { return {ec, status_}; }
+  operation_results<error_code, process::exit_status> take_results() noexcept {
+    return {ec, status_};
+  }
 
  protected:
   ~exit_operation() = default;
