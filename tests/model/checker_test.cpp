@@ -3,6 +3,7 @@
 // those it forbids, and everything else that a failure may be.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
