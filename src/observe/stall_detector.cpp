@@ -234,8 +234,11 @@ class stall_detector::watcher final : private detail::observer {
 
 stall_detector::stall_detector(execution_context& context, const stall_detector_options& options,
                                callback report)
-    : watcher_(
-          std::make_unique<watcher>(detail::use_scheduler(context), options, std::move(report))) {}
+    : watcher_(new watcher(detail::use_scheduler(context), options, std::move(report))) {}
+
+void stall_detector::watcher_end::operator()(watcher* w) const noexcept {
+  delete w;
+}
 
 stall_detector::~stall_detector() {
   // Of a thread that is not here, and of locks that it may have held, nothing can be destroyed.

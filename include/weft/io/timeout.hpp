@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include <weft/async/associated_executor.hpp>
 #include <weft/async/cancellation_signal.hpp>
 #include <weft/async/token_adapter.hpp>
+#include <weft/base/owned_pointer.hpp>
 #include <weft/context/system_context.hpp>
 #include <weft/execution/submit.hpp>
 #include <weft/io/basic_waitable_timer.hpp>
@@ -39,7 +39,7 @@ class WEFT_API timeout final : private timeout_timer, private wait_operation {
     void operator()(timeout* t) const noexcept { t->drop(1); }
   };
   /// The initiating function's part. At its end, an unarmed timeout does not run.
-  using pointer = std::unique_ptr<timeout, party_drop>;
+  using pointer = owned_pointer<timeout, party_drop>;
 
   /// Made for the initiating function. Throws std::bad_alloc.
   static pointer create(timer_service& service, const timer_clock& clock, std::int64_t expiry,

@@ -4,11 +4,11 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
 
+#include <weft/base/owned_pointer.hpp>
 #include <weft/execution/execution_context.hpp>
 #include <weft/observe/stack_frame.hpp>
 
@@ -92,7 +92,10 @@ class WEFT_API stall_detector {
 
  private:
   class watcher;
-  std::unique_ptr<watcher> watcher_;
+  struct watcher_end {
+    void operator()(watcher* w) const noexcept;
+  };
+  detail::owned_pointer<watcher, watcher_end> watcher_;
 };
 
 }  // namespace WEFT_NAMESPACE::observe

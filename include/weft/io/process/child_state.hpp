@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
+#include <weft/base/owned_pointer.hpp>
 #include <weft/io/io_handle.hpp>
 #include <weft/io/process/exit_status.hpp>
 #include <weft/io/process/spawn_options.hpp>
@@ -50,7 +50,7 @@ class WEFT_API child_state {
   error_code spawn(const std::string& program, const std::vector<std::string>& arguments,
                    const process::spawn_options& options) noexcept;
 
-  bool is_open() const noexcept { return record_ != nullptr; }
+  bool is_open() const noexcept { return static_cast<bool>(record_); }
   io_handle& handle() noexcept { return handle_; }
   const io_handle& handle() const noexcept { return handle_; }
   child_record* record() noexcept { return record_.get(); }
@@ -68,7 +68,7 @@ class WEFT_API child_state {
   error_code watch() noexcept;
 
   io_handle handle_;  // closed before the record goes, which its operations use
-  std::unique_ptr<child_record, child_record_deleter> record_;
+  owned_pointer<child_record, child_record_deleter> record_;
 };
 
 }  // namespace WEFT_NAMESPACE::detail
