@@ -60,7 +60,7 @@ associated_executor_t<T> get_associated_executor(const T& t) noexcept {
 }
 
 template <class T, class Executor>
-  requires(is_executor<Executor>::value || execution::is_executor_v<Executor>)
+  requires(execution::is_executor_v<Executor> || is_executor<Executor>::value)
 auto get_associated_executor(const T& t, const Executor& ex) noexcept
     -> decltype(associated_executor<T, Executor>::get(t, ex)) {
   return associated_executor<T, Executor>::get(t, ex);

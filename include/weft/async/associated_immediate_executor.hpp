@@ -10,6 +10,8 @@
 
 namespace WEFT_NAMESPACE {
 
+class any_io_executor;
+
 template <class T, class Executor>
 struct associated_immediate_executor;
 
@@ -53,6 +55,7 @@ auto never_inline(const Executor& ex) {
     return posting_executor<Executor>(ex);
   // A context is asked about too, while overloads are chosen; it is no executor.
 }
+WEFT_API any_io_executor never_inline(const any_io_executor& ex);
 
 template <class T, class Executor>
 struct immediate_executor_association {
@@ -93,7 +96,7 @@ template <class T, class Executor>
 using associated_immediate_executor_t = typename associated_immediate_executor<T, Executor>::type;
 
 template <class T, class Executor>
-  requires(is_executor<Executor>::value || execution::is_executor_v<Executor>)
+  requires(execution::is_executor_v<Executor> || is_executor<Executor>::value)
 auto get_associated_immediate_executor(const T& t, const Executor& ex) noexcept
     -> decltype(associated_immediate_executor<T, Executor>::get(t, ex)) {
   return associated_immediate_executor<T, Executor>::get(t, ex);

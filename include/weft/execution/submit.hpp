@@ -16,6 +16,10 @@
 // it be chosen. Each throws what the allocation, the move of `f` or the executor throws; the
 // function is destroyed un-called then.
 
+namespace WEFT_NAMESPACE {
+class any_io_executor;
+}
+
 namespace WEFT_NAMESPACE::detail {
 
 /// An any_executor takes the allocator with the function: the property does not pass through its
@@ -72,6 +76,7 @@ decltype(auto) executor_context(const Executor& ex) noexcept {
   else
     return ex.context();
 }
+WEFT_API execution_context& executor_context(const any_io_executor& ex) noexcept;
 
 /// A class with an executor type, derived from execution_context.
 template <class T>

@@ -9,7 +9,7 @@ namespace WEFT_NAMESPACE {
 namespace detail {
 
 template <class T>
-concept any_executor_type = is_executor<T>::value || execution::is_executor_v<T>;
+concept any_executor_type = execution::is_executor_v<T> || is_executor<T>::value;
 
 template <class T>
 concept any_context_type = std::convertible_to<T&, execution_context&>;
