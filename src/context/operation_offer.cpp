@@ -8,6 +8,11 @@ void completion_work<any_io_executor>::keep(const any_io_executor& executor) {
   elsewhere_ = prefer(executor, execution::outstanding_work.tracked);
 }
 
+void rethrow(std::exception_ptr refusal) {
+  if (refusal)
+    std::rethrow_exception(std::move(refusal));
+}
+
 std::exception_ptr offer(operation* op, operation::function next, operation::function complete,
                          const any_io_executor& executor) {
   return offer<any_io_executor>(op, next, complete, executor, std::allocator<void>());

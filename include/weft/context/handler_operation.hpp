@@ -39,6 +39,8 @@ class handler_operation final : public Base {
   using action = operation::action;
   using function = operation::function;
   using memory = operation_owner<handler_operation, allocator_type>;
+  static constexpr bool has_slot =
+      !requires { typename associated_cancellation_slot<Handler>::is_unassociated; };
 
  public:
   /// Makes the operation in memory of the handler's allocator. Throws what that, or moving the
@@ -63,17 +65,22 @@ class handler_operation final : public Base {
 
   /// Whether the handler has a cancellation slot to answer.
   bool is_cancellable() const noexcept {
-    return get_associated_cancellation_slot(handler_).is_connected();
+    if constexpr (has_slot)
+      return get_associated_cancellation_slot(handler_).is_connected();
+    else
+      return false;
   }
 
   /// Lets `Canceller(args...)`, called with the cancellation_type, answer the handler's slot. Call
   /// it before the operation is started.
   template <class Canceller, class... Args>
-  void connect(Args&&... args) {
-    auto slot = get_associated_cancellation_slot(handler_);
-    if (slot.is_connected()) {
-      slot.template emplace<Canceller>(std::forward<Args>(args)...);
-      connected_ = true;
+  void connect([[maybe_unused]] Args&&... args) {
+    if constexpr (has_slot) {
+      auto slot = get_associated_cancellation_slot(handler_);
+      if (slot.is_connected()) {
+        slot.template emplace<Canceller>(std::forward<Args>(args)...);
+        connected_ = true;
+      }
     }
   }
 
@@ -91,7 +98,7 @@ class handler_operation final : public Base {
   }
 
  private:
-  std::exception_ptr dispatch() {
+  [[gnu::noinline]] std::exception_ptr dispatch() {
     const allocator_type allocator(get_associated_allocator(handler_));
     return offer_elsewhere(this, {&complete, &arrive}, work_, this->owner(), allocator);
   }
@@ -105,11 +112,10 @@ class handler_operation final : public Base {
   static void complete(operation* base, action what) {
     auto* self = static_cast<handler_operation*>(base);
     if (what != action::invoke) [[unlikely]]
-      dismiss(base, what);
-    else if (!self->work_.elsewhere(self->owner())) [[likely]]
-      finish(self);
-    else if (const std::exception_ptr refusal = self->dispatch())
-      std::rethrow_exception(refusal);
+      return dismiss(base, what);
+    if (self->work_.elsewhere(self->owner())) [[unlikely]]
+      return rethrow(self->dispatch());
+    finish(self);
   }
 
   static void dismiss(operation* base, action what) noexcept {
@@ -154,7 +160,7 @@ class handler_operation final : public Base {
     return false;
   }
 
-  static void finish(handler_operation* self) {
+  [[gnu::noinline]] static void finish(handler_operation* self) {
     memory op(self, get_associated_allocator(self->handler_));
     auto results = op->settle();
     Handler handler(std::move(op->handler_));
@@ -165,27 +171,23 @@ class handler_operation final : public Base {
   /// Takes the results, out of the slot's reach: an `emit` has either returned before, and then a
   /// wait knows of it, or finds the slot empty when the wait is claimed.
   auto settle() {
-    if (is_connected()) {
-      const slot_lock lock(get_associated_cancellation_slot(handler_));
-      disconnect();
-      return this->take_results();
+    if constexpr (has_slot) {
+      if (connected_) {
+        const slot_lock lock(get_associated_cancellation_slot(handler_));
+        disconnect();
+        return this->take_results();
+      }
     }
     return this->take_results();
   }
 
   void disconnect() noexcept {
-    if (is_connected()) {
-      connected_ = false;
-      get_associated_cancellation_slot(handler_).clear();
+    if constexpr (has_slot) {
+      if (connected_) {
+        connected_ = false;
+        get_associated_cancellation_slot(handler_).clear();
+      }
     }
-  }
-
-  /// Known to the compiler of handlers that have no slot.
-  bool is_connected() const noexcept {
-    if constexpr (requires { typename associated_cancellation_slot<Handler>::is_unassociated; })
-      return false;
-    else
-      return connected_;
   }
 
   bool connected_ = false;

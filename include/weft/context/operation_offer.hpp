@@ -18,6 +18,9 @@ struct operation_endings {
   operation::function arrive;    ///< In an executor.
 };
 
+/// Throws what an executor has thrown, if it has.
+WEFT_API void rethrow(std::exception_ptr refusal);
+
 /// Gives the operation to an executor, which is to end it by `next`. Returns what the executor
 /// threw if it has refused: the operation is the caller's then. Throws what the handler throws.
 template <class Executor, class Allocator>

@@ -36,7 +36,7 @@ class fake_operation : public weft::detail::operation {
   fake_operation(function f, weft::detail::scheduler& owner, std::function<int()> take)
       : operation(f), owner_(&owner), take_(std::move(take)) {}
   weft::detail::scheduler& owner() const noexcept { return *owner_; }
-  operation_results<int> take_results() { return {take_ ? take_() : 7}; }
+  weft::detail::operation_results<int> take_results() { return {take_ ? take_() : 7}; }
 
  protected:
   ~fake_operation() = default;
