@@ -27,7 +27,8 @@ namespace WEFT_NAMESPACE::detail {
 ///   2. A slot's list may have become empty with its bit still set; a list whose bit is not set is
 ///      not initialised. `bound` is no later than any expiry in the slot, and belongs there.
 ///   3. While moving_ is not empty, lower levels hold waits up to moving_last_ only, and such waits
-///      are added to moving_: it keeps those of equal expiry in order.
+///      are added to moving_: it keeps those of equal expiry in order. What `remove` has emptied
+///      takes none after the next `bound`, so that no later wait makes that earlier.
 ///
 /// Cost: `push` and `remove` are O(1), without looking at other waits but neighbours in a list;
 /// a wait is moved at most ten times, in fact as often as there are digits to tell it from others.
@@ -87,6 +88,7 @@ class timer_wheel {
       return early_.front()->expiry_;
     if (!is_empty(moving_))
       return base_;
+    moving_last_ = none;
     const position first = find_first();
     return first.exists ? slot_at(first).bound : never;
   }

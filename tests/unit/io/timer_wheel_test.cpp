@@ -142,6 +142,26 @@ TEST(timer_wheel, the_bound_of_a_wait_alone_is_its_expiry_where_an_earlier_one_w
   EXPECT_EQ(f.wheel.bound(), 1'000'001);
 }
 
+TEST(timer_wheel, a_later_wait_leaves_the_bound_where_those_being_moved_were_removed) {
+  fixture f(0);
+  std::vector<entry*> waits;
+  for (int i = 0; i != 20; ++i)
+    waits.push_back(f.push(1'000'000 + i));
+  unsigned moves = 10;
+  EXPECT_EQ(f.wheel.take_due(1'000'000, moves), nullptr);
+  EXPECT_EQ(moves, 0u);
+  for (std::size_t i = 0; i != waits.size(); ++i)
+    if (i < 5 || i >= 10)
+      f.remove(waits[i]);
+  EXPECT_EQ(f.wheel.bound(), 1'000'005);
+  f.push(1'000'007);
+  EXPECT_EQ(f.wheel.bound(), 1'000'005) << "who starts 1'000'003 believes the poller wakes earlier";
+  f.push(1'000'003);
+  EXPECT_EQ(f.wheel.bound(), 1'000'003);
+  f.take(1'000'019);
+  EXPECT_TRUE(f.pending.empty());
+}
+
 TEST(timer_wheel, is_in_order_before_the_epoch) {
   fixture long_before(least + 10);
   long_before.push(3);
