@@ -19,13 +19,15 @@ stream_buffer_pool::~stream_buffer_pool() {
 }
 
 void stream_buffer_pool::close() noexcept {
-  bool last = false;
   {
     const std::lock_guard lock(mutex_);
     closed_ = true;
-    last = owned_ == 0;
   }
-  if (last)
+  release();
+}
+
+void stream_buffer_pool::release() noexcept {
+  if (references_.drop())
     delete this;
 }
 
@@ -81,7 +83,7 @@ stream_buffer* stream_buffer_pool::filled(unsigned id) noexcept {
   stream_buffer* buffer = lent_[id];
   buffer->offered = false;
   --available_;
-  ++owned_;
+  references_.add();
   return buffer;
 }
 
@@ -94,16 +96,13 @@ stream_buffer* stream_buffer_pool::take() noexcept {
   } else if (!(buffer = make_buffer(stream_buffer::no_id))) {
     return nullptr;
   }
-  ++owned_;
+  references_.add();
   return buffer;
 }
 
 void stream_buffer_pool::give_back(stream_buffer* buffer) noexcept {
-  bool last = false;
   {
     const std::lock_guard lock(mutex_);
-    --owned_;
-    last = closed_ && owned_ == 0;
     if (buffer->id != stream_buffer::no_id) {
       if (registered_ && !closed_)
         lend(*buffer);
@@ -115,8 +114,7 @@ void stream_buffer_pool::give_back(stream_buffer* buffer) noexcept {
       free(buffer);
     }
   }
-  if (last)
-    delete this;
+  release();
 }
 
 stream_buffer* stream_buffer_pool::make_buffer(unsigned id) noexcept {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include <weft/base/reference_count.hpp>
 #include <weft/base/word_mutex.hpp>
 #include <weft/io/received_buffer.hpp>
 
@@ -21,7 +22,8 @@ class backend;
 /// all are taken, and on epoll always, a stream that is asked for bytes receives into a buffer of
 /// its own from `take`: so no stream waits for the owners of another's bytes.
 ///
-/// Life: the pool belongs to its driver, and outlives it while anyone owns a buffer.
+/// Life: the pool belongs to its driver, and outlives it while anyone owns a buffer. Each of them
+/// has a reference, and drops it after it has unlocked the mutex: nobody can be in it at the end.
 ///
 /// Thread safety: all members. Cost: one lock, which is taken after that of an object; O(1), but
 /// for `offer`, which sometimes makes new buffers.
@@ -61,8 +63,10 @@ class stream_buffer_pool {
   void close() noexcept;
   stream_buffer* make_buffer(unsigned id) noexcept;
   void lend(stream_buffer& buffer) noexcept;
+  void release() noexcept;
   static void free(stream_buffer* buffer) noexcept;
 
+  reference_count references_;  // the driver, and each buffer that somebody owns
   word_mutex mutex_;
   // All guarded by mutex_.
   std::optional<buffer_ring> ring_;
@@ -71,7 +75,6 @@ class stream_buffer_pool {
   bool closed_ = false;     // the driver is gone
   unsigned made_ = 0;       // buffers with an id
   unsigned available_ = 0;  // of these, those the kernel has and is not known to have filled
-  unsigned owned_ = 0;      // buffers that somebody owns
   unsigned spare_count_ = 0;
   stream_item* spare_ = nullptr;  // buffers without an id
 };
