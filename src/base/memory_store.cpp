@@ -44,7 +44,8 @@ void memory_store::give_batch(unsigned index, memory_block* first) noexcept {
   {
     const std::lock_guard lock(to.mutex);
     if (to.batches != to.capacity) {
-      to.depot = ::new (first) stored_batch{{first->next}, to.depot};
+      memory_block* const second = first->next;
+      to.depot = ::new (first) stored_batch{{second}, to.depot};
       ++to.batches;
       return;
     }
