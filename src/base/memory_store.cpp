@@ -49,7 +49,7 @@ void memory_store::give_batch(unsigned index, memory_block* first) noexcept {
       ++to.batches;
       return;
     }
-    to.capacity = std::max(to.capacity / 2, 1u);
+    to.capacity = std::max(to.capacity - 1, 1u);
     surplus = take_above(to, to.capacity);
   }
   give(index, surplus);
@@ -60,14 +60,14 @@ memory_block* memory_store::take_block(unsigned index) {
   return take(index, 1, std::unique_lock(shelves_[index].mutex)).first;
 }
 
-void memory_store::empty_depot(unsigned index) noexcept {
+void memory_store::halve_depot(unsigned index) noexcept {
   shelf& from = shelves_[index];
-  stored_batch* all;
+  stored_batch* taken;
   {
     const std::lock_guard lock(from.mutex);
-    all = take_above(from, 0);
+    taken = take_above(from, from.batches / 2);
   }
-  give(index, all);
+  give(index, taken);
 }
 
 /// Takes what a depot has above `n` batches, its mutex held.

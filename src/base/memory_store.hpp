@@ -13,9 +13,11 @@ namespace WEFT_NAMESPACE::detail {
 /// Each class has a depot of whole batches, the latest on top: with it a batch is exchanged as it
 /// is, in O(1). What it has no room for goes back to the spans block by block, and what it has not
 /// comes from there. Its capacity follows what is taken and given in turn: it is doubled, up to
-/// 256 KiB of blocks, when a thread takes a batch and finds none; and halved, down to one batch,
-/// when one is given and finds no room. So a program that only frees keeps little there, though any
-/// block may keep a span. A thread that exits empties the depots.
+/// 256 KiB of blocks, when a thread takes a batch and finds none; and one less, down to one batch,
+/// when one is given and finds no room: then that one and one more go back to the spans, never many
+/// at a time. So a program that only frees keeps little there, though any block may keep a span. A
+/// thread that exits halves the depots of the classes that it had blocks of: the others' are left
+/// to those who use them, and of what nobody uses little stays.
 ///
 /// Each class has its own mutex, held for some nanoseconds, and for some more per block that is
 /// taken from a span, and per cache line's worth that is given to one. Any thread; usable before
@@ -35,7 +37,8 @@ class memory_store {
   /// Gives a list of any length back to the spans.
   void give(unsigned index, memory_block* first) noexcept;
 
-  void empty_depot(unsigned index) noexcept;
+  /// Gives the upper half of a depot, or its last batch, back to the spans.
+  void halve_depot(unsigned index) noexcept;
 
   thread_memory::statistics read_statistics() noexcept { return regions_.read_statistics(); }
 

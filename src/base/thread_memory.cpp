@@ -64,11 +64,13 @@ struct thread_memory::give_back {
     current = state::exited;
     for (unsigned index = 0; index != size_class::count; ++index) {
       const thread_blocks all = std::exchange(lists[index], {});
+      if (!all.first && !all.previous)
+        continue;
       if (all.first)
         central_memory.give(index, all.first);
       if (all.previous)
         central_memory.give(index, all.previous);
-      central_memory.empty_depot(index);
+      central_memory.halve_depot(index);
     }
   }
 };

@@ -31,9 +31,9 @@ struct thread_blocks {
 ///             taken from and freed to the first, with neither lock nor atomic operation; when it
 ///             is used up or full, the second takes its place; when that is, too, one batch is
 ///             exchanged with the store. At most 800 KiB in all; given back when the thread exits.
-///   store     Per size class a mutex, a depot of whole batches (256 KiB at most; emptied when a
-///             thread exits), and spans of 64 KiB with a bitmap of their free blocks. A span all of
-///             whose blocks are free goes back to its region, for any class.
+///   store     Per size class a mutex, a depot of whole batches (256 KiB at most; halved when a
+///             thread that used it exits), and spans of 64 KiB with a bitmap of their free blocks.
+///             A span all of whose blocks are free goes back to its region, for any class.
 ///   regions   2 MiB each, mapped from the system; huge pages, where the system allows them, once
 ///             there are 8 MiB. Of regions without a span in use 64 MiB are kept, the others
 ///             unmapped. One block in use keeps its region.
