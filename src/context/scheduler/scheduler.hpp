@@ -35,9 +35,10 @@ struct scheduler_options {
 /// biased lock: without atomic read-modify-write or fence. Threads that are no workers push to the
 /// inbox. While there is one worker it empties the inbox before it pushes or takes: what was posted
 /// before, by whomever, runs before (P6). With several, the inbox is emptied into the backlog,
-/// which all take from, a segment at a time; and a worker that finds nothing there steals half of
-/// another's local queue. Segments change hands without being walked through (segmented_queue); of
-/// what piles up in the inbox those who push make some.
+/// which all take from, a segment at a time, of a long one up to `largest_batch`; and a worker that
+/// finds nothing there steals from another's local queue: half of what is in few segments; all but
+/// the first and the last of many become the backlog. Segments change hands without being walked
+/// through (segmented_queue); of what piles up in the inbox those who push make some.
 ///
 /// **Sleep.** A worker that finds nothing becomes the poller, if there is a driver and nobody
 /// polls, or parks on its condition variable. `idle_` counts workers asleep and not yet woken.
@@ -58,7 +59,8 @@ struct scheduler_options {
 /// queue, and the driver nobody polls. So while any worker is awake with such, one of those asleep
 /// is the watcher: it sleeps for `watch_interval` only, and if a worker has taken nothing in an
 /// interval it takes what that one has queued; it becomes the poller if nobody has polled in one.
-/// Workers that have no time to sleep look as well, after every turn (worker::turn_).
+/// Workers that have no time to sleep look as well, between turns (worker::turn_), those that have
+/// plenty to do once per interval.
 /// When it finds all others asleep it stops watching. A worker that goes to sleep while another is
 /// awake watches, unless somebody does; one that is awake and leaves something behind its handler
 /// while others sleep and nobody watches asks one to; and so does one that stops watching because
