@@ -134,6 +134,24 @@ class scheduler_model {
       require(!w->settled_ || w->local_.empty(), "who sleeps has something queued");
   }
 
+  /// How long the turn is that follows so many which took so long each.
+  static unsigned turn_after(worker& w, int turns, std::chrono::nanoseconds each) {
+    for (int i = 0; i != turns; ++i) {
+      model_clock::time += each;
+      w.adapt_turn(model_clock::now(), scheduler::watch_interval, worker::longest_turn);
+    }
+    return w.turn_;
+  }
+  static void look_around(scheduler& s, worker& w) { s.look_around(w, scheduler::no_deadline); }
+  static void begin_turn(worker& w, unsigned length) { w.begin_turn(length); }
+  static void forget_turn(worker& w) { w.forget_turn(); }
+  static unsigned left(worker& w) {
+    unsigned n = 0;
+    for (; w.may_take(); ++n)
+      w.count_one();
+    return n;
+  }
+
  private:
   const scheduler& s_;
 };
@@ -288,6 +306,35 @@ struct fixture {
   scheduler s;
   scheduler_model invariants{s};
 };
+
+// ---- turns
+
+void a_turn_is_long_only_among_short_handlers() {
+  using inside = scheduler_model;
+  fixture f;
+  worker w(f.s, true);
+  const auto turn_after = [&](int turns, std::chrono::nanoseconds each) {
+    inside::turn_after(w, 10, 1us);
+    require(inside::turn_after(w, 1, 1us) == worker::longest_turn, "short handlers, short turns");
+    return inside::turn_after(w, turns, each);
+  };
+  for (const auto each : {100us, 600us, 2000us})
+    require(turn_after(1, each) <= worker::poll_interval, "events would wait for a long turn");
+  require(turn_after(10, 100us) == worker::poll_interval, "the turns of slow handlers grow");
+  require(turn_after(10, 2ms) == 1, "others would wait for slow handlers");
+}
+
+void a_turn_is_not_long_where_none_is_measured() {
+  using inside = scheduler_model;
+  fixture f;
+  worker w(f.s, true);
+  inside::turn_after(w, 10, 1us);
+  inside::look_around(f.s, w);  // alone, and without a driver
+  require(inside::turn_after(w, 1, 1us) <= worker::poll_interval, "it is as long as it was");
+  inside::begin_turn(w, worker::longest_turn);
+  inside::forget_turn(w);
+  require(inside::left(w) == worker::poll_interval, "it goes on as long as it was");
+}
 
 // ---- sleep
 
@@ -750,6 +797,14 @@ std::vector<model::scenario> scenarios() {
           SCENARIO(who_leaves_passes_on_watching, crowded)};
 #undef SCENARIO
 #undef SCENARIO_OF_LOCKS
+}
+
+TEST(scheduler_model, turns) {
+  for (const auto run :
+       {a_turn_is_long_only_among_short_handlers, a_turn_is_not_long_where_none_is_measured}) {
+    const model::result r = model::explore(narrow, run);
+    EXPECT_FALSE(r.failed) << r.message();
+  }
 }
 
 // The orders of the biased lock have a model of their own.

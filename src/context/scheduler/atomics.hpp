@@ -18,7 +18,8 @@ struct scheduler_atomics : std_atomics {
   using condition_variable = std::condition_variable;
   using clock = std::chrono::steady_clock;
 
-  /// Operations a worker runs at most before it looks for events without sleeping.
+  /// Operations a worker runs at most before it looks for events without sleeping, if any may come;
+  /// if none may, among several, it looks again after worker::longest_turn at most.
   static constexpr unsigned poll_interval = 64;
 
   /// How many operations change hands at once.

@@ -247,12 +247,15 @@ bool scheduler::steal_from(worker& victim, worker& w) noexcept {
   return stolen != 0;
 }
 
-/// After every turn: events, and what is not in the local queue, get their turn.
+/// After every turn: events get their turn, and so does what is not in the local queue, but once
+/// per watch_interval where the local queue has plenty.
 void scheduler::look_around(worker& w, clock::time_point deadline) noexcept {
   driver* const source = driver_.load(std::memory_order_acquire);
   const bool may_poll = source && !source->quiet();
-  if (!may_poll && !get(several_))
+  if (!may_poll && !get(several_)) {
+    w.forget_turn();
     return;
+  }
   const clock::time_point now = clock::now();
   w.adapt_turn(now, watch_interval, may_poll ? worker::poll_interval : worker::longest_turn);
   // One that has enough to do itself looks for more now and then.

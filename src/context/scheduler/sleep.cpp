@@ -63,7 +63,7 @@ bool scheduler::idle(worker& w, wait mode, clock::time_point deadline) noexcept 
     return false;
   }
   w.settled_ = true;
-  w.turn_began_ = {};
+  w.forget_turn();
   --awake_;
   if (!is_single(w) && mode == wait::yes)
     look_for_stalled();

@@ -36,7 +36,7 @@ class statistic {
 class worker {
  public:
   static constexpr unsigned poll_interval = scheduler_atomics::poll_interval;
-  /// Of a turn at whose end there is no event to look for.
+  /// Of a turn at whose beginning there was no event to look for, among short handlers.
   static constexpr unsigned longest_turn = 8 * poll_interval;
 
   worker(scheduler& owner, bool biased) noexcept;
@@ -104,13 +104,17 @@ class worker {
   using atomic = scheduler_atomics::atomic<T>;
   using time_point = scheduler_atomics::clock::time_point;
 
-  /// A turn of handlers that take their time is shorter: it is to end within `limit`.
+  /// A turn of handlers that take their time is shorter: it is to end within `limit`. One beyond
+  /// poll_interval is to end within a sixteenth of that: events that become pending in it wait.
   void adapt_turn(time_point now, std::chrono::nanoseconds limit, unsigned longest) noexcept {
     if (turn_began_ != time_point{}) {
-      if (now - turn_began_ > limit)
-        turn_ = std::max(1u, turn_ / 4);
-      else if (now - turn_began_ < limit / 4)
+      const auto took = now - turn_began_;
+      if (took > limit)
+        turn_ = std::max(1u, std::min(turn_ / 4, poll_interval));
+      else if (took < (turn_ < poll_interval ? limit / 4 : limit / 32))
         turn_ *= 2;
+      else if (took > limit / 16)
+        turn_ = std::min(turn_, poll_interval);
     }
     turn_ = std::min(turn_, longest);
     turn_began_ = now;
@@ -132,6 +136,13 @@ class worker {
   }
   void begin_turn(unsigned length) noexcept {
     turn_left_.store(turn_of(ran(), length), std::memory_order_relaxed);
+  }
+  /// Handlers to come may be others than those measured: what is left of a long turn is cut.
+  void forget_turn() noexcept {
+    turn_ = std::min(turn_, poll_interval);
+    turn_began_ = {};
+    if ((turn_left_.load(std::memory_order_relaxed) & budget_mask) > poll_interval)
+      begin_turn(poll_interval);
   }
   std::uint64_t ran() const noexcept {
     const std::uint64_t turn = turn_left_.load(std::memory_order_relaxed);
