@@ -270,6 +270,10 @@ void scheduler::look_around(worker& w, clock::time_point deadline) noexcept {
     take_batch(w);
     if (look_for_stalled())
       steal_stalled(w);
+    if (!backlog_.empty())
+      wake_searcher();
+    if (!w.local_.empty())
+      ensure_watch();
   }
   if (may_poll && !poller_)
     poll(w, wait::no, deadline, l);
