@@ -52,7 +52,7 @@ class io_operation_list {
 /// true.
 ///
 /// Guarded by `mutex`: everything but the links and what is atomic.
-class io_object {
+class alignas(64) io_object {
  public:
   static constexpr int queue_count = 4;
 
@@ -63,19 +63,29 @@ class io_object {
                     std::memory_order_relaxed);
   }
 
+  // What each operation looks at stands first, in one cache line.
   word_mutex mutex;
-  io_driver* driver = nullptr;
-  std::atomic<int> fd{-1};             // written under the mutex
-  std::atomic<unsigned> flags{0};      // the owner's notes
-  std::atomic<unsigned> openings{0};   // how often it began to serve a descriptor
-  std::atomic<unsigned> submitted{0};  // operations that the kernel has; written under the mutex
-  std::atomic<unsigned> pooled{0};     // operations that a helper has; written under the mutex
-  bool closed = true;
-  std::atomic<bool> closing{false};  // closed, but not yet given back; written under the mutex
-  bool pollable = true;              // false: regular files; their operations block
-
-  bool ready[queue_count] = {};
+  std::atomic<int> fd{-1};  // written under the mutex
   io_operation_list lists[queue_count];
+  bool ready[queue_count] = {};
+  bool closed = true;
+  bool pollable = true;                // false: regular files; their operations block
+  std::atomic<unsigned> submitted{0};  // operations that the kernel has; written under the mutex
+
+  // The io_uring backend's notes.
+  int registered = -1;            // the descriptor's entry in the ring's table, or -1
+  unsigned until_registered = 0;  // so many more requests, and it gets one; 0: it will not
+
+  // The epoll backend's notes.
+  std::uint8_t misses = 0;     // reads in a row that were tried at once and found nothing
+  bool level = false;          // level-triggered for reading: no attempt is made without an event
+  bool hangup = false;         // the peer has finished: reading never blocks again
+  std::uint32_t interest = 0;  // the events registered, or 0
+
+  io_driver* driver = nullptr;
+  std::atomic<unsigned> flags{0};     // the owner's notes
+  std::atomic<unsigned> openings{0};  // how often it began to serve a descriptor
+  std::atomic<unsigned> pooled{0};    // operations that a helper has; written under the mutex
   std::uint32_t zero_copy_sends = 0;
 
   // After a shortage of descriptors: until when (steady nanoseconds) the reads are held back; or
@@ -84,16 +94,7 @@ class io_object {
   unsigned shortage_closes = 0;  // the driver's count of closes at that time
   bool shortage = false;         // the last operation found no descriptor left
   bool in_held_list = false;
-
-  // The epoll backend's notes.
-  std::uint32_t interest = 0;  // the events registered, or 0
-  std::uint8_t misses = 0;     // reads in a row that were tried at once and found nothing
-  bool level = false;          // level-triggered for reading: no attempt is made without an event
-  bool hangup = false;         // the peer has finished: reading never blocks again
-
-  // The io_uring backend's notes.
-  int registered = -1;            // the descriptor's entry in the ring's table, or -1
-  unsigned until_registered = 0;  // so many more requests, and it gets one; 0: it will not
+  std::atomic<bool> closing{false};  // closed, but not yet given back; written under the mutex
 
   // Links of the driver's lists.
   io_object* next_spare = nullptr;  // guarded by the driver's mutex_
@@ -102,7 +103,7 @@ class io_object {
 
 /// Objects that are made at a time.
 struct io_object_block {
-  io_object objects[16];
+  io_object objects[32];
   io_object_block* next = nullptr;
 };
 
