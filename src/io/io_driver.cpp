@@ -473,9 +473,7 @@ void io_driver::answered(io_operation* op, int result, unsigned flags,
     }
   } else {
     status = op->kind().finish(*op, result);
-    if (status == io_status::later)
-      try_later(object);
-    else if (op->kind().makes_descriptor && !is_unfinished(status))
+    if (op->kind().makes_descriptor && !is_unfinished(status))
       note_shortage(object, *op);
   }
   op->polled_ = false;
@@ -500,7 +498,8 @@ inline void io_driver::note_answer(io_object& object, io_queue queue, io_status 
   }
   io_operation* to_pool = nullptr;
   if (status == io_status::later) {
-    // It stays the front of its queue, where end_held finds it.
+    op->later_ = true;
+    try_later(object);  // it stays the front of its queue
   } else if (is_unfinished(status)) {
     to_pool = submit(object, op, ready);
   } else {

@@ -73,6 +73,38 @@ TEST_P(unix_connect, a_sleeping_context_notices_the_room) {
   EXPECT_FALSE(connected.ec());
 }
 
+TEST_P(unix_connect, waits_when_it_is_submitted_with_much_else) {
+  constexpr int count = 32;  // more answers in one poll than make a batch
+  std::list<unix_stream::socket> receivers, senders;
+  char bytes[count];
+  int received = 0;
+  unix_stream::socket s(context);
+  status connected;
+  for (char& c : bytes) {
+    receivers.emplace_back(context);
+    senders.emplace_back(context);
+    weft::local::connect_pair(receivers.back(), senders.back());
+    receivers.back().async_read_some(buffer(&c, 1), [&](error_code, std::size_t) {
+      if (received++ == 0)
+        s.async_connect(endpoint, connected.handler());
+    });
+  }
+  context.poll();
+  for (unix_stream::socket& sender : senders)
+    sender.write_some(buffer("x", 1));
+  // The kernel's first answer, that the queue is full, is to come before there is room.
+  for (int i = 0; i != 10'000; ++i) {
+    context.restart();
+    context.poll();
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(received, count);
+  ASSERT_EQ(connected.calls, 0);
+  acceptor.accept();
+  run();
+  EXPECT_FALSE(connected.ec());
+}
+
 TEST_P(unix_connect, all_that_wait_get_their_turn) {
   constexpr int count = 5;
   std::list<unix_stream::socket> sockets;
