@@ -15,7 +15,8 @@ ring::ring(unsigned entries, unsigned completions, unsigned flags) {
   const int error = io_uring_queue_init_params(entries, &ring_, &params);
   if (error < 0)
     throw_error(errno_code(-error), "io_uring_setup");
-  for (unsigned i = 0; i <= ring_.sq.ring_mask; ++i)
+  // None: the entries are taken in order (IORING_SETUP_NO_SQARRAY, for which liburing may ask).
+  for (unsigned i = 0; ring_.sq.array && i <= ring_.sq.ring_mask; ++i)
     ring_.sq.array[i] = i;
 }
 

@@ -10,7 +10,7 @@ namespace WEFT_NAMESPACE::detail {
 
 /// An io_uring instance: liburing's set-up of the rings, with the submission split in two, so that
 /// the entries are published under a lock but the system call is made outside it. The array between
-/// the submission queue and its entries maps them one to one.
+/// the submission queue and its entries, if there is one, maps them one to one.
 ///
 /// The caller locks: `next_entry` and `publish` against one another; `reap` against itself.
 class ring {
