@@ -321,6 +321,24 @@ TEST_P(registered_descriptor, of_every_kind) {
   EXPECT_EQ(std::get<1>(*found.results).size, 4u);
 }
 
+TEST_P(registered_descriptor, is_not_made_for_requests_that_cannot_name_it) {
+  const temporary_directory directory;
+  weft::stream_file file(context, directory.file("f", "file"), weft::stream_file::read_only);
+  for (int i = 0; i != 3; ++i) {
+    outcome<error_code, weft::fs::file_status> found;
+    weft::fs::async_stat(file, found.handler());
+    run();
+    EXPECT_FALSE(found.ec());
+  }
+  EXPECT_EQ(count(), 0u);
+  char c[4];
+  transfer read;
+  file.async_read_some(buffer(c), read.handler());
+  run();
+  EXPECT_EQ(count(), expected(1));
+  EXPECT_EQ(requests(), expected(1));
+}
+
 TEST_P(registered_descriptor, of_streams) {
   auto pair = connected(context);
   {

@@ -96,7 +96,7 @@ class uring_backend final : public backend {
       sqe->poll32_events = events_of(op->queue());
     }
     if (object.until_registered != 0) [[unlikely]]
-      approach_entry(object, *op);
+      approach_entry(object, *op, *sqe);
     if (object.registered != fixed_files::none)
       name_entry(object, *op, *sqe);
     sqe->user_data = reinterpret_cast<std::uint64_t>(op);
@@ -279,16 +279,22 @@ class uring_backend final : public backend {
     return ring_->next_entry();
   }
 
+  /// Whether the request may name the descriptor's entry. A pause names no descriptor; and statx(2)
+  /// is refused an entry.
+  static bool takes_entry(const io_operation& op, const io_uring_sqe& sqe) noexcept {
+    return sqe.fd == op.fd && sqe.opcode != IORING_OP_STATX;
+  }
+
   /// Makes the descriptor's entry when it is time for it.
-  [[gnu::noinline]] void approach_entry(io_object& object, const io_operation& op) noexcept {
-    if (op.fd >= 0 && --object.until_registered == 0)
+  [[gnu::noinline]] void approach_entry(io_object& object, const io_operation& op,
+                                        const io_uring_sqe& sqe) noexcept {
+    if (op.fd >= 0 && takes_entry(op, sqe) && --object.until_registered == 0)
       object.registered = fixed_files_.add(*ring_, op.fd);
   }
 
   /// Has the request name the descriptor's entry.
   void name_entry(const io_object& object, const io_operation& op, io_uring_sqe& sqe) noexcept {
-    // A pause names no descriptor; and statx(2) is refused an entry.
-    if (sqe.fd != op.fd || sqe.opcode == IORING_OP_STATX)
+    if (!takes_entry(op, sqe))
       return;
     sqe.fd = object.registered;
     sqe.flags |= IOSQE_FIXED_FILE;
