@@ -64,6 +64,7 @@ void io_driver::notify_fork(execution_context::fork_event event) {
       if (poll_set_)
         poll_set_->restart(backend_->native_handle());
       buffers_->restart(*backend_);
+      pool_.begin_again();  // helpers wake the backend
       operation_queue ready;
       begin_again(anonymous_, ready);
       for_each_object([&](io_object& object) {

@@ -171,9 +171,13 @@ void blocking_pool::fork_child() noexcept {
     }
     s = slot{.pool = this};
   }
-  if (front_)
-    call_helper();
   mutex_.unlock();
+}
+
+void blocking_pool::begin_again() noexcept {
+  const guard g(mutex_);
+  if (!searching_ && may_begin())
+    call_helper();
 }
 
 std::size_t blocking_pool::threads() const noexcept {

@@ -93,10 +93,12 @@ class WEFT_API blocking_pool {
   operation_queue shutdown() noexcept;
 
   /// Around fork(), as of execution_context::notify_fork. In between the pool must not be used.
-  /// The child, which has none of the helpers, begins again what they had under way.
+  /// The child, which has none of the helpers, begins what they had under way again when
+  /// `begin_again` is called.
   void fork_prepare() noexcept { mutex_.lock(); }
   void fork_parent() noexcept { mutex_.unlock(); }
   void fork_child() noexcept;
+  void begin_again() noexcept;
 
   /// How many helpers live.
   std::size_t threads() const noexcept;
