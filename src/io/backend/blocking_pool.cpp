@@ -49,7 +49,9 @@ void blocking_pool::submit(io_operation* op, bool attended) noexcept {
   lock(g);
   ++pending_;
   push_back(op);
-  if (attended)
+  if (endless_.load())
+    attended_ = false;
+  else if (attended)
     attended_ = true;
   if (stopping_ || searching_ || !may_begin() || call_helper() || running_ != 0)
     return;
@@ -76,26 +78,28 @@ bool blocking_pool::cancel(io_operation* op) noexcept {
 // ---- the poller
 
 std::int64_t blocking_pool::before_sleep() noexcept {
-  if (!attended_ && !pending())
+  endless_.store(true);
+  if (pending_.load() == 0)
     return driver::forever;
   guard g(mutex_, std::defer_lock);
   lock(g);
-  attended_ = pending();
-  if (kept_count_ != 0)
-    return 0;
-  poller_sleeps_ = attended_;
-  return busy_ != 0 || searching_ ? late : driver::forever;
+  const bool looks_again = kept_count_ != 0 || busy_ != 0 || searching_ || lacks_helper();
+  endless_.store(!looks_again, std::memory_order_relaxed);
+  attended_ = looks_again;
+  poller_sleeps_ = looks_again && kept_count_ == 0;
+  return !looks_again ? driver::forever : poller_sleeps_ ? late : 0;
 }
 
 void blocking_pool::after_sleep(operation_queue& results) noexcept {
-  if (!attended_ && !pending())
+  endless_.store(false, std::memory_order_relaxed);
+  if (!pending())
     return;
   guard g(mutex_, std::defer_lock);
   lock(g);
   poller_sleeps_ = false;
   take(results);
   attended_ = pending();
-  if (busy_ != 0)
+  if (busy_ != 0 || lacks_helper())
     look();
 }
 
@@ -163,6 +167,7 @@ void blocking_pool::fork_child() noexcept {
   std::construct_at(&performed_);
   idle_ = running_ = busy_ = awaiting_ = 0;
   searching_ = called_ = poller_sleeps_ = false;
+  endless_.store(false, std::memory_order_relaxed);
   for (slot& s : slots_) {
     if (io_operation* op = s.op) {
       op->ec.clear();
@@ -212,6 +217,12 @@ void blocking_pool::unlink(io_operation* op) noexcept {
 /// Whether a helper that is free is to take the next operation.
 bool blocking_pool::may_begin() const noexcept {
   return front_ && !stopping_ && (busy_ < processors_ || expected_slow_ != 0 || !attended_);
+}
+
+/// Whether operations wait and no helper is on its way to them, though more are allowed: none could
+/// be started, or none was to be. (If all that are allowed live, the next that is free takes them.)
+bool blocking_pool::lacks_helper() const noexcept {
+  return front_ && !searching_ && running_ != max_threads_;
 }
 
 bool blocking_pool::call_helper() noexcept {

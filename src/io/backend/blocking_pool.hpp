@@ -23,19 +23,29 @@ namespace WEFT_NAMESPACE::detail {
 /// States of an operation here: queued -> begun -> performed -> taken. Operations are begun in the
 /// order they were submitted; those begun run side by side.
 ///
-/// **The poller** takes the results, as it takes those of the kernel. While it sees to the pool
-/// (`attended_`: from a poll that finds operations here to one that does not) it looks for results
-/// before each sleep, and does not sleep for long. So it is woken only if it sleeps, and not for
-/// each result: quick ones are kept until the helpers are about to run out of operations. A poller
-/// that does not know of the operations is woken for every result.
+/// **The poller** takes the results, as it takes those of the kernel. It sees to the pool
+/// (`attended_`) while it is awake and knows that it has to look here before it sleeps, and while
+/// its sleep is short, after which it looks again. It is woken
+/// 1. from a short sleep once (`poller_sleeps_`), when the helpers are about to run out of
+///    operations or were slow: until then quick results are kept;
+/// 2. for every result while it does not see to the pool: from a sleep without limit, before which
+///    it found nothing here, or only what is late; and if nobody has polled since the submission,
+///    unless the submitter said that it polls next.
+///
+/// A submitter may be wrong in that: while it was the only thread, another may have come and sleep.
+/// So the poller says that it is about to sleep without limit (`endless_`) before it looks whether
+/// anything is pending, which it does without the mutex; a submitter counts its operation before it
+/// reads that, and if it reads it, the poller does not see to the pool. Each of the four is
+/// sequentially consistent: at least one of the two sees what the other has written. That a sleep
+/// has ended may be seen late: it costs a wake-up.
 ///
 /// **Who begins.** Quick operations gain nothing from more helpers than there are processors, only
 /// wake-ups; slow ones lose by waiting for each other. So while the poller sees to the pool no
 /// more than that are busy, unless an operation was slow; then all that are allowed may be, until
 /// some in a row were not. The poller looks for operations that are late: they count no more, and
-/// others are begun. One helper at most looks for operations, or is on its way; when it takes one
-/// and leaves others, it calls the next. One that has run out of operations looks for a while
-/// before it sleeps.
+/// others are begun; it also tries again to start a helper that could not be. One helper at most
+/// looks for operations, or is on its way; when it takes one and leaves others, it calls the next.
+/// One that has run out of operations looks for a while before it sleeps.
 ///
 /// Locking: one mutex, held for O(1) (O(threads) when the poller looks), never while `perform` or
 /// the waker runs. Callers may hold locks of their own around `cancel`.
@@ -121,6 +131,7 @@ class WEFT_API blocking_pool {
   io_operation* pop_front() noexcept;
   void unlink(io_operation* op) noexcept;
   bool may_begin() const noexcept;
+  bool lacks_helper() const noexcept;
   bool call_helper() noexcept;
   bool start_thread() noexcept;
   static void* run(void* slot) noexcept;
@@ -138,7 +149,7 @@ class WEFT_API blocking_pool {
   const unsigned processors_;
   const std::chrono::milliseconds idle_time_;
 
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // guards all below, as far as it is not atomic
   union {
     std::condition_variable wake_;  // a child process starts its own; see fork_child
   };
@@ -149,6 +160,7 @@ class WEFT_API blocking_pool {
   io_operation* back_ = nullptr;
   std::atomic<unsigned> queued_{0};   // written under the mutex
   std::atomic<unsigned> pending_{0};  // not yet taken; written under the mutex
+  std::atomic<bool> endless_{false};  // the poller's sleep; written by the poller only
   operation_queue kept_;              // results
   unsigned kept_count_ = 0;
   unsigned idle_ = 0;
@@ -158,8 +170,8 @@ class WEFT_API blocking_pool {
   unsigned awaiting_ = 0;       // calls of await
   bool searching_ = false;      // a helper looks for operations, or has been woken or started to
   bool called_ = false;         // it has been woken for that, and has not noticed
-  bool attended_ = false;       // written by the poller only, which also reads it without the mutex
-  bool poller_sleeps_ = false;  // while it sees to the pool, and nobody has woken it
+  bool attended_ = false;       // the poller sees to the pool
+  bool poller_sleeps_ = false;  // it sleeps while it does, and nobody has woken it
   std::int64_t last_look_ = 0;  // steady
   bool stopping_ = false;
   slot slots_[most_threads];

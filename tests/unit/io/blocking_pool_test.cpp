@@ -2,6 +2,7 @@
 #include "io/backend/blocking_pool.hpp"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,9 @@
 #include <thread>
 #include <vector>
 
+#include <weft/base/clock.hpp>
+
+#include "context/scheduler/driver.hpp"
 #include "support/sanitizer.hpp"
 
 namespace {
@@ -69,6 +73,26 @@ struct listener {
   std::atomic<int> wakes{0};
   std::vector<io_operation*> finished;
   blocking_pool pool;
+};
+
+/// While it lives no thread can be started: each would have an enormous stack.
+class no_new_threads {
+ public:
+  no_new_threads() {
+    pthread_getattr_default_np(&before_);
+    pthread_attr_t enormous;
+    pthread_attr_init(&enormous);
+    pthread_attr_setstacksize(&enormous, std::size_t{1} << 47);
+    EXPECT_EQ(pthread_setattr_default_np(&enormous), 0);
+    pthread_attr_destroy(&enormous);
+  }
+  ~no_new_threads() {
+    pthread_setattr_default_np(&before_);
+    pthread_attr_destroy(&before_);
+  }
+
+ private:
+  pthread_attr_t before_;
 };
 
 TEST(blocking_pool, no_thread_lives_before_the_first_operation) {
@@ -331,6 +355,87 @@ TEST(blocking_pool, operations_that_are_late_hold_up_no_other) {
     l.pool.after_sleep(results);
     l.take(std::move(results));
   }
+}
+
+TEST(blocking_pool, a_poller_that_slept_before_the_first_operation_is_woken_for_it) {
+  listener l(1);
+  EXPECT_EQ(l.pool.before_sleep(), weft::detail::driver::forever);
+  job j([] {});
+  l.pool.submit(&j, true);  // by one that took itself for the only thread
+  l.wait(1);
+  l.pool.shutdown();
+  EXPECT_EQ(l.wakes, 1);
+}
+
+TEST(blocking_pool, a_poller_that_sleeps_without_limit_holds_up_nothing) {
+  const unsigned blocked = std::clamp(std::thread::hardware_concurrency(), 1U, 60U);
+  listener l(blocked + 2);
+  const auto look = [&] {
+    operation_queue results;
+    l.pool.after_sleep(results);
+    l.take(std::move(results));
+    return l.pool.before_sleep();
+  };
+  std::binary_semaphore end{0};
+  std::counting_semaphore<> go{0};
+  job late([&] { end.acquire(); });
+  l.pool.submit(&late);
+  while (look() != weft::detail::driver::forever)
+    std::this_thread::yield();
+  for (std::size_t i = 0; i != blocking_pool::slow_memory; ++i) {
+    job quick([] {});
+    l.pool.submit(&quick);
+    while (l.finished.size() != i + 1)
+      look();
+  }
+  while (look() != weft::detail::driver::forever)
+    std::this_thread::yield();
+  // Others submit while it sleeps.
+  const int before = l.wakes;
+  std::vector<std::unique_ptr<job>> jobs;
+  for (unsigned i = 0; i != blocked; ++i)
+    jobs.push_back(std::make_unique<job>([&] { go.acquire(); }));
+  jobs.push_back(std::make_unique<job>([&] { go.release(blocked); }));
+  for (const auto& j : jobs)
+    l.pool.submit(j.get());
+  l.wait(jobs.size());
+  while (l.wakes == before)
+    std::this_thread::yield();
+  end.release();
+  l.wait(1);
+}
+
+TEST(blocking_pool, a_helper_that_could_not_be_started_is_tried_again) {
+  const unsigned blocked = std::clamp(std::thread::hardware_concurrency(), 1U, 60U);
+  listener l(blocked + 1);
+  std::counting_semaphore<> begun{0}, go{0};
+  std::vector<std::unique_ptr<job>> jobs;
+  for (unsigned i = 0; i != blocked; ++i) {
+    jobs.push_back(std::make_unique<job>([&] {
+      begun.release();
+      go.acquire();
+    }));
+    l.pool.submit(jobs.back().get(), true);
+    begun.acquire();
+  }
+  job last([&] { go.release(blocked); });
+  l.pool.submit(&last, true);
+  const auto look = [&] {
+    operation_queue results;
+    l.pool.after_sleep(results);
+    l.take(std::move(results));
+    return l.pool.before_sleep();
+  };
+  {
+    const no_new_threads none;
+    const std::int64_t start = weft::detail::steady_now();
+    while (weft::detail::steady_now() - start < 3 * blocking_pool::late)
+      EXPECT_NE(look(), weft::detail::driver::forever);
+  }
+  EXPECT_TRUE(l.finished.empty());
+  while (l.finished.empty())
+    look();
+  l.wait(blocked + 1 - l.finished.size());
 }
 
 #if !WEFT_TEST_TSAN
