@@ -533,7 +533,8 @@ void io_driver::performed(operation_queue& results, operation_queue& ready) noex
         op->state_ = io_operation::state::queued;
         op->pooled_ = false;
         to_pool = finish(object, op, ready);
-        object.pooled.fetch_sub(1, std::memory_order_release);
+        if (object.pooled.fetch_sub(1, std::memory_order_release) == 1 && object.closed)
+          pool_.end_await();
       } while (!to_pool && !results.empty() &&
                static_cast<io_operation*>(results.front())->object_ == &object);
     }
@@ -545,7 +546,7 @@ void io_driver::performed(operation_queue& results, operation_queue& ready) noex
 /// Returns when they have performed what they have begun for a closing object.
 void io_driver::await_helpers(io_object& object) noexcept {
   while (object.pooled.load(std::memory_order_acquire) != 0) {
-    operation_queue results(pool_.await());
+    operation_queue results(pool_.await(object.pooled));
     operation_queue ready;
     performed(results, ready);
     scheduler_.complete(ready);

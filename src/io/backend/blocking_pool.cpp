@@ -125,14 +125,21 @@ void blocking_pool::look() noexcept {
     call_helper();
 }
 
-operation_queue blocking_pool::await() noexcept {
+operation_queue blocking_pool::await(const std::atomic<unsigned>& awaited) noexcept {
   operation_queue results;
   guard g(mutex_);
   ++awaiting_;
-  performed_.wait_for(g, std::chrono::milliseconds(1), [this] { return kept_count_ != 0; });
+  performed_.wait(g,
+                  [&] { return kept_count_ != 0 || awaited.load(std::memory_order_acquire) == 0; });
   --awaiting_;
   take(results);
   return results;
+}
+
+void blocking_pool::end_await() noexcept {
+  const guard g(mutex_);
+  if (awaiting_ != 0)
+    performed_.notify_all();
 }
 
 // ---- its end, and fork

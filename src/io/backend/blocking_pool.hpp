@@ -48,9 +48,9 @@ namespace WEFT_NAMESPACE::detail {
 /// One that has run out of operations looks for a while before it sleeps.
 ///
 /// Locking: one mutex, held for O(1) (O(threads) when the poller looks), never while `perform` or
-/// the waker runs. Callers may hold locks of their own around `cancel`.
+/// the waker runs. Callers may hold locks of their own around `cancel` and `end_await`.
 ///
-/// Thread safety: `submit`, `cancel`, `await` and `pending` may be called from any thread,
+/// Thread safety: `submit`, `cancel`, `await`, `end_await` and `pending` from any thread,
 /// `before_sleep` and `after_sleep` by one at a time. The others may not run beside them.
 class WEFT_API blocking_pool {
  public:
@@ -95,8 +95,9 @@ class WEFT_API blocking_pool {
   /// The poller is awake, or has not slept: moves the results to `results`.
   void after_sleep(operation_queue& results) noexcept;
 
-  /// The results; waits a millisecond at most until there are any.
-  operation_queue await() noexcept;
+  /// The results; waits until there are any, or `awaited` is 0 and `end_await` was called since.
+  operation_queue await(const std::atomic<unsigned>& awaited) noexcept;
+  void end_await() noexcept;
 
   /// Waits until all that had begun is performed and the helpers have ended; returns what had not
   /// begun. Afterwards the pool may be used anew.

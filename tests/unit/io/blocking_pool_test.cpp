@@ -63,7 +63,7 @@ struct listener {
   /// Until so many more operations have been performed.
   void wait(std::size_t n) {
     for (const std::size_t all = finished.size() + n; finished.size() < all;)
-      take(pool.await());
+      take(pool.await(more));
   }
   void take(operation_queue results) {
     while (weft::detail::operation* const op = results.pop())
@@ -71,6 +71,7 @@ struct listener {
   }
 
   std::atomic<int> wakes{0};
+  std::atomic<unsigned> more{1};  // whoever waits does so for results
   std::vector<io_operation*> finished;
   blocking_pool pool;
 };
@@ -223,7 +224,7 @@ TEST(blocking_pool, shutdown_waits_for_what_has_begun_and_returns_the_rest) {
   EXPECT_TRUE(ended);
   EXPECT_EQ(l.pool.threads(), 0u);
   // The helper may have been faster than the shutdown; what it did not begin is here.
-  l.take(l.pool.await());
+  l.take(l.pool.await(l.more));
   ASSERT_FALSE(l.finished.empty());
   EXPECT_EQ(l.finished[0], &first);
   EXPECT_EQ(left.pop(), l.finished.size() == 1 ? &second : nullptr);
@@ -436,6 +437,23 @@ TEST(blocking_pool, a_helper_that_could_not_be_started_is_tried_again) {
   while (l.finished.empty())
     look();
   l.wait(blocked + 1 - l.finished.size());
+}
+
+TEST(blocking_pool, one_that_awaits_results_hears_that_another_took_them) {
+  listener l;
+  for (int i = 0; i != 100; ++i) {
+    l.more = 1;
+    std::binary_semaphore awaits{0};
+    std::thread closer([&] {
+      awaits.release();
+      EXPECT_TRUE(l.pool.await(l.more).empty());
+    });
+    awaits.acquire();
+    std::this_thread::yield();
+    l.more = 0;
+    l.pool.end_await();
+    closer.join();
+  }
 }
 
 #if !WEFT_TEST_TSAN
