@@ -142,7 +142,7 @@ class WEFT_API io_operation : public operation {
   io_object* object_ = nullptr;  // from before it is started
   io_operation* before_;         // neighbours in the object's queue, while it is there
   io_operation* after_;
-  io_operation* prev_;  // neighbours in a helper pool's queue, once it was there
+  io_operation* prev_;  // if pooled_: neighbours in the pool's queue; null when it is not there
   io_operation* next_;
   io_queue queue_;
   state state_ = state::fresh;
