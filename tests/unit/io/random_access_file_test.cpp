@@ -7,6 +7,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <thread>
@@ -14,12 +15,14 @@
 
 #include <weft/async/cancellation_signal.hpp>
 #include <weft/base/error.hpp>
+#include <weft/base/thread_memory.hpp>
 #include <weft/context/post.hpp>
 #include <weft/execution/executor_work_guard.hpp>
 #include <weft/io/buffer.hpp>
 #include <weft/io/read_at.hpp>
 #include <weft/io/write_at.hpp>
 
+#include "io/io_driver.hpp"
 #include "support/backend.hpp"
 #include "support/cancellable.hpp"
 #include "support/temporary_directory.hpp"
@@ -230,6 +233,46 @@ TEST_P(random_access_file_test, closing_while_transfers_are_under_way_frees_thei
     memory.reset();
     context.run();
     EXPECT_EQ(calls, 4);
+  }
+}
+
+/// What the thread allocates next is not zero by chance.
+void soil_memory() {
+  for (std::size_t size = 64; size <= 1024; size += 16) {
+    void* const block = weft::detail::thread_memory::allocate(size, 16);
+    std::memset(block, 0x5a, size);
+    weft::detail::thread_memory::deallocate(block, size, 16);
+  }
+}
+
+TEST_P(random_access_file_test, cancel_of_what_is_on_its_way_to_a_helper_is_harmless) {
+  file.open(directory.file("f", "0123456789"), random_access_file::read_only);
+  weft::detail::io_driver& driver = weft::detail::use_io_driver(context);
+  for (int i = 0; i != 20; ++i) {
+    char c = 0;
+    int calls = 0;
+    // The helpers' queue is locked, as it is around a fork: the starter gets no further than to it.
+    context.notify_fork(weft::execution_context::fork_prepare);
+    std::thread starter([&] {
+      soil_memory();
+      file.async_read_some_at(3, weft::buffer(&c, 1), [&](error_code ec, std::size_t n) {
+        ++calls;
+        if (ec)
+          EXPECT_EQ(ec, weft::error::operation_aborted);
+        else
+          EXPECT_EQ(n == 1 ? c : 0, '3');
+      });
+    });
+    for (bool pending = false; !pending;)
+      driver.for_each_pending([&](const weft::detail::io_operation&) { pending = true; });
+    for (int n = 0; n != 100; ++n)
+      std::this_thread::yield();
+    context.notify_fork(weft::execution_context::fork_parent);
+    file.cancel();
+    starter.join();
+    context.restart();
+    context.run();
+    EXPECT_EQ(calls, 1);
   }
 }
 
