@@ -368,6 +368,37 @@ TEST(blocking_pool, a_poller_that_slept_before_the_first_operation_is_woken_for_
   EXPECT_EQ(l.wakes, 1);
 }
 
+TEST(blocking_pool, a_poller_that_falls_asleep_beside_submissions_misses_no_result) {
+  constexpr int count = 20'000;
+  std::counting_semaphore<> wakes{0};
+  const auto wake = [](void* self) noexcept {
+    static_cast<std::counting_semaphore<>*>(self)->release();
+  };
+  blocking_pool pool(wake, &wakes, 2);
+  std::atomic<int> taken{0};
+  std::thread submitter([&] {
+    job j([] {});
+    for (int i = 0; i != count; ++i) {
+      pool.submit(&j, true);
+      taken.wait(i);
+    }
+  });
+  while (taken != count) {
+    const std::int64_t limit = pool.before_sleep();
+    if (limit == weft::detail::driver::forever)
+      wakes.acquire();
+    else if (limit != 0)
+      static_cast<void>(wakes.try_acquire_for(std::chrono::nanoseconds(limit)));
+    operation_queue results;
+    pool.after_sleep(results);
+    while (results.pop()) {
+      ++taken;
+      taken.notify_one();
+    }
+  }
+  submitter.join();
+}
+
 TEST(blocking_pool, a_poller_that_sleeps_without_limit_holds_up_nothing) {
   const unsigned blocked = std::clamp(std::thread::hardware_concurrency(), 1U, 60U);
   listener l(blocked + 2);
