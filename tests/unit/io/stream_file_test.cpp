@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -16,6 +17,7 @@
 
 #include <weft/async/cancellation_signal.hpp>
 #include <weft/base/error.hpp>
+#include <weft/execution/executor_work_guard.hpp>
 #include <weft/io/buffer.hpp>
 #include <weft/io/read.hpp>
 #include <weft/io/write.hpp>
@@ -421,6 +423,24 @@ TEST_P(stream_file_test, a_moved_file_keeps_what_is_pending) {
   context.run();
   EXPECT_TRUE(done);
   EXPECT_EQ(std::string(to, 3), "abc");
+}
+
+TEST_P(stream_file_test, close_returns_whoever_takes_what_a_helper_has_performed) {
+  const std::string path = directory.file("f", std::string(1 << 20, 'x'));
+  std::string to(1 << 20, ' ');
+  auto work = weft::make_work_guard(context);
+  std::thread poller([&] { context.run(); });
+  for (int i = 0; i != 3'000; ++i) {
+    file.open(path, stream_file::read_only);
+    std::promise<void> done;
+    file.async_read_some(weft::buffer(to), [&](error_code, std::size_t) { done.set_value(); });
+    for (int n = 0; n != i % 50; ++n)
+      std::this_thread::yield();
+    file.close();
+    done.get_future().wait();
+  }
+  work.reset();
+  poller.join();
 }
 
 WEFT_INSTANTIATE_BACKENDS(stream_file_test);
