@@ -30,14 +30,30 @@ void cancellation_core::unlock() noexcept {
     --depth_;
     return;
   }
+  if (kept_ != cancellation_type::none && handler_) [[unlikely]] {
+    try {
+      emit(std::exchange(kept_, cancellation_type::none));
+    } catch (...) {
+      // Who emitted it, and would be told, has gone on.
+    }
+  }
   owner_.store(nullptr, std::memory_order_relaxed);
   mutex_.unlock();
 }
 
+void cancellation_core::arm() noexcept {
+  const locked guard(*this);
+  armed_ = true;
+  kept_ = cancellation_type::none;
+}
+
 void cancellation_core::emit(cancellation_type type) {
   locked guard(*this);
-  if (!handler_)
+  if (!handler_) {
+    if (armed_)
+      kept_ |= type;
     return;
+  }
 
   struct call {
     call(cancellation_core& c, cancellation_node* n) noexcept : core(c), node(n) { ++node->calls; }

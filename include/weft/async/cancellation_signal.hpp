@@ -19,6 +19,7 @@ namespace detail {
 
 template <class Slot>
 class slot_lock;
+class cancellation_link;
 
 /// A handler in a slot: a header before the function object, in one block.
 struct cancellation_node {
@@ -45,7 +46,10 @@ struct cancellation_node {
 ///      install and submission: an emission, and the completion's `clear`, wait for it.
 ///   3. Lock order: a signal before its child signals (cancellation_state), a signal before any
 ///      lock of an engine. Whoever completes an operation holds no engine lock when it clears.
-///   4. On one thread everything may nest: a handler may clear or replace itself (it is destroyed
+///   4. An `emit` that finds no handler is lost, but for a signal that was armed: there the next
+///      handler is called with it, when the lock that it was installed under is let go of. So who
+///      arms, looks whether it has been cancelled, and then starts an operation, misses nothing.
+///   5. On one thread everything may nest: a handler may clear or replace itself (it is destroyed
 ///      when it has returned), or emit this signal or others.
 ///
 /// `handler_` and the nodes are guarded by the lock. Uncontended, a lock and unlock are
@@ -63,6 +67,8 @@ class WEFT_API cancellation_core {
   void emit(cancellation_type type);
   void clear() noexcept;
   bool has_handler() const noexcept;
+  /// From now on an `emit` is kept that finds no handler. One that was kept is forgotten.
+  void arm() noexcept;
 
   template <class Handler, class... Args>
   Handler& emplace(Args&&... args) {
@@ -113,6 +119,8 @@ class WEFT_API cancellation_core {
   std::atomic<const void*> owner_{nullptr};
   unsigned depth_ = 0;  // how often the owner has locked again
   cancellation_node* handler_ = nullptr;
+  bool armed_ = false;
+  cancellation_type kept_ = cancellation_type::none;
 };
 
 }  // namespace detail
@@ -141,6 +149,8 @@ class cancellation_signal {
   cancellation_slot slot() noexcept;
 
  private:
+  friend class detail::cancellation_link;
+
   detail::cancellation_core core_;
 };
 

@@ -7,7 +7,15 @@
 #include <weft/async/cancellation_signal.hpp>
 
 namespace WEFT_NAMESPACE {
+
+class cancellation_state;
+
 namespace detail {
+
+/// For who is about to start an operation with the slot of `state`, perhaps while another thread
+/// emits: what is requested from here on reaches that operation, even before it has a handler in
+/// the slot. Returns whether something was requested before.
+bool arm(const cancellation_state& state) noexcept;
 
 /// The link between a parent slot and a child signal. It lives in the parent slot, as its handler.
 class cancellation_link {
@@ -16,6 +24,7 @@ class cancellation_link {
   cancellation_link& operator=(const cancellation_link&) = delete;
 
   cancellation_signal& child() noexcept { return child_; }
+  void arm() noexcept { child_.core_.arm(); }
 
   // `cancelled_` is written by the emitting thread and by `clear`. Relaxed: what a request says is
   // only its type, and the child's handlers are ordered by the signal's lock.
@@ -116,7 +125,16 @@ class cancellation_state {
   }
 
  private:
+  friend bool detail::arm(const cancellation_state& state) noexcept;
+
   detail::cancellation_link* link_ = nullptr;
 };
+
+inline bool detail::arm(const cancellation_state& state) noexcept {
+  if (!state.link_)
+    return false;
+  state.link_->arm();
+  return !!state.link_->cancelled();
+}
 
 }  // namespace WEFT_NAMESPACE

@@ -44,7 +44,7 @@ class function_operation final : public operation {
       return describe<Function>(base);
     auto* self = static_cast<function_operation*>(base);
     const Allocator allocator(self->allocator_);
-    owner(self, allocator).reset();
+    dismiss_operation(owner(self, allocator), self->function_);
   }
 
   [[no_unique_address]] Allocator allocator_;

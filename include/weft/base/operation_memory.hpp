@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include <weft/base/operation.hpp>
@@ -105,5 +106,15 @@ class operation_owner {
   [[no_unique_address]] allocator_type allocator_;
   Op* op_ = nullptr;
 };
+
+/// Ends an operation whose handler is not to be called. The memory goes back before the handler is
+/// destroyed, for that may own it. (A handler whose move may throw is destroyed in its place.)
+template <class Op, class Allocator, class Handler>
+void dismiss_operation(operation_owner<Op, Allocator> owner, Handler& handler) noexcept {
+  if constexpr (std::is_nothrow_move_constructible_v<Handler>) {
+    [[maybe_unused]] const Handler last(std::move(handler));
+    owner.reset();
+  }
+}
 
 }  // namespace WEFT_NAMESPACE::detail

@@ -122,7 +122,8 @@ class handler_operation final : public Base {
     if (what == action::describe)
       return operation::describe<Handler>(base, true);
     auto* self = static_cast<handler_operation*>(base);
-    memory(self, get_associated_allocator(self->handler_)).reset();
+    self->disconnect();
+    dismiss_operation(memory(self, get_associated_allocator(self->handler_)), self->handler_);
   }
 
   /// Ends it in the handler's executor.

@@ -87,13 +87,18 @@ class reported_operation final : public operation {
     return memory(self, get_associated_allocator(self->handler_));
   }
 
+  static void dismiss(memory op) noexcept {
+    Handler& handler = op->handler_;
+    dismiss_operation(std::move(op), handler);
+  }
+
   /// Calls the function, in `Target`.
   static void perform(operation* base, action what) {
     if (what == action::describe)
       return describe<Function>(base);
     memory op = owner_of(base);
     if (what == action::destroy)
-      return;
+      return dismiss(std::move(op));
     if constexpr (has_result)
       op->result_.emplace(std::move(op->function_)());
     else
@@ -108,6 +113,8 @@ class reported_operation final : public operation {
     memory op = owner_of(base);
     if (what == action::invoke)
       offer(std::move(op), false);
+    else
+      dismiss(std::move(op));
   }
 
   static void offer(memory op, bool quiet) {
@@ -145,6 +152,8 @@ class reported_operation final : public operation {
     if (what == action::destroy) {
       if (handover::destroyed(base))
         op.release();
+      else
+        dismiss(std::move(op));
       return;
     }
     handover::called(base);

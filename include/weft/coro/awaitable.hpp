@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <cassert>
 #include <coroutine>
 #include <cstddef>
 #include <memory>
@@ -29,6 +30,10 @@ struct awaitable_access {
   template <class Awaitable>
   static auto handle(const Awaitable& a) noexcept {
     return a.handle_;
+  }
+  template <class Awaitable>
+  static auto release(Awaitable& a) noexcept {
+    return a.release();
   }
 };
 
@@ -63,12 +68,15 @@ concept plain_awaitable = requires(T&& t) { std::forward<T>(t).operator co_await
 ///   - what this_coro names;
 ///   - anything else that is awaitable by itself.
 ///
-/// It goes on in the logical thread's executor. An operation that has completed inside its
-/// initiating function does not suspend it, but after 32 of these in a row others have their turn.
+/// After an operation it goes on in the logical thread's executor, unless a token names another
+/// (`bind_executor`); after the last kind, where it is resumed. An operation that has completed
+/// inside its initiating function does not suspend it, but after 32 of these in a row others have
+/// their turn. If an operation ends without completing, as a `post` of a function that throws does,
+/// the logical thread is destroyed, and its handler with it.
 ///
-/// `T` is void, a movable type or a reference. Frames are recycled per thread, or come from the
-/// allocator in a parameter list that begins with `std::allocator_arg_t, Allocator`, after the
-/// object if it is a member function.
+/// `T` is void, an object type that can be moved, or an lvalue reference. Frames are recycled per
+/// thread, or come from the allocator in a parameter list that begins with `std::allocator_arg_t,
+/// Allocator`, after the object if it is a member function.
 ///
 /// g++ 12 evaluates the operand of a co_await in a branch of `?:` whether or not that branch is
 /// taken: write `if`.
@@ -106,6 +114,8 @@ class [[nodiscard]] awaitable {
   using handle = std::coroutine_handle<promise_type>;
   explicit awaitable(handle h) noexcept : handle_(h) {}
 
+  handle release() noexcept { return std::exchange(handle_, nullptr); }
+
   handle handle_;
 };
 
@@ -120,10 +130,11 @@ class awaitable_promise_base : public awaitable_frame {
   logical_thread<Executor>& thread() const noexcept { return *thread_; }
 
   /// Has the coroutine, which is about to be resumed, called by another one.
-  void call_from(std::coroutine_handle<> caller, awaitable_promise_base& frame) noexcept {
+  void call_from(std::coroutine_handle<> caller, awaitable_promise_base& frame, call& by) noexcept {
     thread_ = frame.thread_;
     caller_ = &frame;
     caller_handle_ = caller;
+    call_ = &by;
   }
   /// Has it called by nobody: its logical thread ends with it.
   void call_from(logical_thread<Executor>& thread) noexcept { thread_ = &thread; }
@@ -132,8 +143,9 @@ class awaitable_promise_base : public awaitable_frame {
   auto await_transform(awaitable<U, Executor> callee,
                        std::source_location where = std::source_location::current()) {
     where_ = where;
-    throw_if_cancelled();
-    return call(std::move(callee));
+    if (thread_->throws_if_cancelled && !!thread_->cancellation.cancelled()) [[unlikely]]
+      throw_cancelled();
+    return call_of<U>(std::move(callee));
   }
 
   template <class Operation>
@@ -141,9 +153,10 @@ class awaitable_promise_base : public awaitable_frame {
   auto await_transform(Operation&& operation,
                        std::source_location where = std::source_location::current()) {
     where_ = where;
-    throw_if_cancelled();
+    if (thread_->begin_wait(*this)) [[unlikely]]
+      throw_cancelled();
     return operation_awaiter<std::decay_t<Operation>, Executor>(std::forward<Operation>(operation),
-                                                                *thread_, *this);
+                                                                *thread_);
   }
 
   template <plain_awaitable Awaitable>
@@ -151,6 +164,7 @@ class awaitable_promise_base : public awaitable_frame {
   decltype(auto) await_transform(Awaitable&& awaitable,
                                  std::source_location where = std::source_location::current()) {
     where_ = where;
+    thread_->begin_wait(*this);
     return std::forward<Awaitable>(awaitable);
   }
 
@@ -170,6 +184,7 @@ class awaitable_promise_base : public awaitable_frame {
   template <class InFilter, class OutFilter>
   std::suspend_never await_transform(
       this_coro::reset_cancellation_state_t<InFilter, OutFilter> filters) {
+    thread_->cancellation = {};  // what it names is gone if the next fails
     thread_->cancellation = cancellation_state(thread_->parent_slot, std::move(filters.in_filter),
                                                std::move(filters.out_filter));
     return {};
@@ -190,7 +205,7 @@ class awaitable_promise_base : public awaitable_frame {
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
       awaitable_promise_base& self = h.promise();
       if (self.caller_handle_) [[likely]]
-        return resume_loop::transfer(self.caller_handle_);
+        return resume_loop::transfer(self.caller_handle_, *self.thread_);
       self.thread_->ended();
       return std::noop_coroutine();
     }
@@ -198,26 +213,28 @@ class awaitable_promise_base : public awaitable_frame {
   };
 
   template <class U>
-  class call {
+  class call_of : private call {
+    using handle = std::coroutine_handle<awaitable_promise<U, Executor>>;
+    handle callee() const noexcept { return handle::from_address(callee_.address()); }
+
    public:
-    explicit call(awaitable<U, Executor> callee) noexcept : callee_(std::move(callee)) {}
+    explicit call_of(awaitable<U, Executor> callee) noexcept
+        : call(awaitable_access::release(callee)) {
+      assert(callee_ && "an awaitable is awaited once, and not after it has been moved from");
+    }
 
     bool await_ready() const noexcept { return false; }
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller) noexcept {
-      const auto callee = awaitable_access::handle(callee_);
-      callee.promise().call_from(caller, caller.promise());
-      return resume_loop::transfer(callee);
+      awaitable_promise_base& frame = caller.promise();
+      callee().promise().call_from(caller, frame, *this);
+      return resume_loop::transfer(callee_, *frame.thread_);
     }
-    U await_resume() { return awaitable_access::handle(callee_).promise().take(); }
-
-   private:
-    awaitable<U, Executor> callee_;
+    U await_resume() { return callee().promise().take(); }
   };
 
-  void throw_if_cancelled() const {
-    if (thread_->throws_if_cancelled && !!thread_->cancellation.cancelled()) [[unlikely]]
-      throw system_error(error::operation_aborted, "co_await");
+  [[noreturn, gnu::noinline, gnu::cold]] static void throw_cancelled() {
+    throw system_error(error::operation_aborted, "co_await");
   }
 
   logical_thread<Executor>* thread_ = nullptr;

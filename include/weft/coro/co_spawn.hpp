@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <cassert>
 #include <exception>
 #include <optional>
 #include <type_traits>
@@ -20,60 +21,108 @@
 namespace WEFT_NAMESPACE {
 namespace detail {
 
+/// What came of a logical thread: an exception, or what the outermost coroutine has returned.
+template <class T>
+class spawn_outcome {
+ public:
+  template <class Promise>
+  void take(Promise& promise) {
+    if (promise.has_exception())
+      error_ = promise.take_exception();
+    else
+      value_.emplace(promise.take());
+  }
+  void fail(std::exception_ptr e) noexcept { error_ = std::move(e); }
+
+  template <class Handler>
+  void give_to(Handler&& handler) && {
+    if (value_)
+      std::forward<Handler>(handler)(std::exception_ptr(), *std::move(value_));
+    else
+      std::forward<Handler>(handler)(std::move(error_), T());
+  }
+
+ private:
+  std::exception_ptr error_;
+  std::optional<T> value_;
+};
+
+template <>
+class spawn_outcome<void> {
+ public:
+  template <class Promise>
+  void take(Promise& promise) noexcept {
+    error_ = promise.take_exception();
+  }
+  void fail(std::exception_ptr e) noexcept { error_ = std::move(e); }
+
+  template <class Handler>
+  void give_to(Handler&& handler) && {
+    std::forward<Handler>(handler)(std::move(error_));
+  }
+
+ private:
+  std::exception_ptr error_;
+};
+
 /// A coroutine, or a function that makes it, that is started as a logical thread, and the handler
-/// that hears of its end.
-///   1. It is queued with the executor, which begins it: the function is called there.
-///   2. It ends outside of its coroutines, as their loop's epilogue: these are destroyed, the slot
-///   is
-///      cleared, the handler is moved out, the memory goes back, and the handler is called, through
-///      its executor if it has one of its own.
-///   3. Destroyed at any other time, by whoever owns it then, it destroys the coroutines, the
-///      innermost last, and the handler un-called.
+/// that hears of its end. One operation all the way; it is in one stage at a time:
+///   queued     The executor is to begin it: to call the function, and to resume what that returns.
+///   running    Its coroutines run, or wait; or the innermost is queued to go on.
+///   concluded  The coroutines have ended and are destroyed, the outcome is here. It is offered to
+///              the handler's executor; if that refuses, it is queued with the thread's, to be
+///              offered again, and what was thrown leaves `run()`. If both refuse, the handler is
+///              called on the spot.
+/// At its end the slot is cleared, before anything that may own the signal is destroyed; the
+/// handler is moved out, the memory goes back, and the handler is called.
+///
+/// Destroyed before that, by whoever owns it then, it destroys the coroutines, the innermost first,
+/// then the function, and the handler last, when the memory has gone back.
 template <class T, class Executor, class Start, class Handler>
 class spawned final : public logical_thread<Executor> {
   using allocator_type = associated_allocator_t<Handler>;
   using memory = operation_owner<spawned, allocator_type>;
   using handler_executor = associated_executor_t<Handler, Executor>;
   static constexpr bool has_own_executor = !executor_unassociated<Handler, Executor>;
+  static_assert(std::is_same_v<associated_cancellation_slot_t<Handler>, cancellation_slot>,
+                "co_spawn takes tokens with weft's own type of cancellation slot");
   struct nothing {
     template <class... A>
     explicit nothing(const A&...) noexcept {}
   };
+  enum class stage : unsigned char { queued, running, concluded };
 
  public:
   template <class S, class H>
   static void start(const Executor& executor, S&& start, H&& handler) {
     const allocator_type allocator(get_associated_allocator(handler));
     memory op(std::in_place, allocator, executor, std::forward<S>(start), std::forward<H>(handler));
-    op->connect();
-    op->is_queued_ = true;
+    op->parent_slot = get_associated_cancellation_slot(op->handler_);
+    op->cancellation = cancellation_state(op->parent_slot);
     // What an executor throws that refuses it, the initiating function throws.
     submit<submission::post>(executor, operation_function(op.release()), allocator);
   }
 
   template <class S, class H>
   spawned(const Executor& executor, S&& start, H&& handler)
-      : logical_thread<Executor>(&run, &end, executor),
+      : logical_thread<Executor>(&run, &conclude, executor),
         work_(executor),
         handler_work_(get_associated_executor(handler, executor)),
-        start_(std::forward<S>(start)),
-        handler_(std::forward<H>(handler)) {}
+        handler_(std::forward<H>(handler)),
+        start_(std::forward<S>(start)) {}
 
-  ~spawned() {
-    if (this->parent_slot.is_connected())
-      this->parent_slot.clear();
-  }
+  ~spawned() { end_coroutines(); }
 
  private:
   static memory owner_of(spawned* self) noexcept {
     return memory(self, get_associated_allocator(self->handler_));
   }
 
-  void connect() {
-    const auto slot = get_associated_cancellation_slot(handler_);
-    if constexpr (std::is_same_v<std::decay_t<decltype(slot)>, cancellation_slot>)
-      this->parent_slot = slot;
-    this->cancellation = cancellation_state(slot);
+  void end_coroutines() noexcept {
+    std::exchange(this->parent_slot, {}).clear();
+    this->cancellation = {};
+    this->unwind();
+    called_ = {};
   }
 
   static void run(operation* base, operation::action what) {
@@ -82,104 +131,136 @@ class spawned final : public logical_thread<Executor> {
     auto* const self = static_cast<spawned*>(base);
     if (what == operation::action::destroy) {
       if (!handover::destroyed(base))
-        owner_of(self).reset();
+        self->dismiss();
       return;
     }
     handover::called(base);
-    if (std::exchange(self->is_queued_, false))
-      self->begin();
-    else if (self->next_)
-      self->resume(self->next_);
-    else
-      (*self)();
+    switch (self->stage_) {
+      case stage::queued: self->begin(); break;
+      case stage::running:
+        if (self->next_)
+          self->resume(self->next_);
+        else
+          conclude(self);
+        break;
+      case stage::concluded: self->offer_handler(); break;
+    }
+  }
+
+  void dismiss() noexcept {
+    end_coroutines();
+    dismiss_operation(owner_of(this), handler_);
   }
 
   void begin() {
-    if constexpr (std::is_same_v<Start, awaitable<T, Executor>>) {
-      called_ = std::move(start_);
-    } else {
-      try {
+    stage_ = stage::running;
+    try {
+      if constexpr (std::is_same_v<Start, awaitable<T, Executor>>)
+        called_ = std::move(start_);
+      else
         called_ = std::move(start_)();
-      } catch (...) {
-        finish(std::current_exception());
-        return;
-      }
+      assert(called_.valid() && "co_spawn was given an awaitable without a coroutine");
+    } catch (...) {
+      outcome_.fail(std::current_exception());
+      stage_ = stage::concluded;
+      offer_handler();
+      return;
     }
-    awaitable_access::handle(called_).promise().call_from(*this);
-    resume_loop::run(awaitable_access::handle(called_));
+    const auto outermost = awaitable_access::handle(called_);
+    outermost.promise().call_from(*this);
+    resume_loop::run(outermost, *this);
   }
 
-  static void end(resume_loop::epilogue* base) {
+  static void conclude(resume_loop::chain* base) {
     auto* const self = static_cast<spawned*>(base);
-    auto& promise = awaitable_access::handle(self->called_).promise();
-    if (promise.has_exception()) {
-      self->finish(promise.take_exception());
-    } else if constexpr (std::is_void_v<T>) {
-      self->finish(std::exception_ptr());
-    } else {
-      T result(promise.take());
-      self->finish(std::exception_ptr(), std::forward<T>(result));
+    self->stage_ = stage::concluded;
+    try {
+      self->outcome_.take(awaitable_access::handle(self->called_).promise());
+    } catch (...) {
+      self->outcome_.fail(std::current_exception());
+    }
+    self->end_coroutines();
+    self->offer_handler();
+  }
+
+  void offer_handler() {
+    if (is_inside()) {
+      finish();
+      return;
+    }
+    const auto work(std::move(work_));  // until another executor, or a queue of this one, has it
+    const allocator_type allocator(get_associated_allocator(handler_));
+    operation::ends_by(&arrive);
+    handover given(this);
+    std::exception_ptr refusal;
+    try {
+      if constexpr (has_own_executor) {
+        const auto executor = handler_work_.get_executor();
+        executor_dispatch(executor, operation_function(this), allocator);
+      } else {
+        const Executor executor(this->get_executor());
+        executor_dispatch(executor, operation_function(this), allocator);
+      }
+    } catch (...) {
+      if (!given.is_returned())
+        throw;
+      refusal = std::current_exception();
+    }
+    if (!given.is_returned())
+      return;
+    operation::ends_by(&run);
+    if (!refusal) {
+      dismiss();
+      return;
+    }
+    if (!this->submit(nullptr))
+      finish();
+    std::rethrow_exception(std::move(refusal));
+  }
+
+  /// Whether this thread is known to be in the handler's executor.
+  bool is_inside() const noexcept {
+    const auto inside = [](const auto& executor) {
+      const scheduler* const native = native_scheduler(executor);
+      return native && scheduler_running_in_this_thread(*native);
+    };
+    if constexpr (has_own_executor)
+      return inside(handler_work_.get_executor());
+    else
+      return inside(this->get_executor());
+  }
+
+  /// Ends it in the handler's executor.
+  static void arrive(operation* base, operation::action what) {
+    if (what == operation::action::describe)
+      return operation::describe<Handler>(base);
+    auto* const self = static_cast<spawned*>(base);
+    if (what == operation::action::invoke) {
+      handover::called(base);
+      self->finish();
+    } else if (!handover::destroyed(base)) {
+      self->dismiss();
     }
   }
 
-  template <class... Result>
-  void finish(std::exception_ptr error, Result&&... result) {
+  void finish() {
     memory op = owner_of(this);
-    called_ = {};
-    if (this->parent_slot.is_connected()) {
-      this->parent_slot.clear();
-      this->parent_slot = {};
-    }
+    spawn_outcome<T> outcome(std::move(outcome_));
     Handler handler(std::move(handler_));
     const auto work(std::move(work_));
-    auto handler_work(std::move(handler_work_));
+    [[maybe_unused]] const auto handler_work(std::move(handler_work_));
     op.reset();
-    const auto call = [&] {
-      if constexpr (std::is_void_v<T>)
-        std::move(handler)(std::move(error));
-      else if constexpr (sizeof...(Result) != 0)
-        std::move(handler)(std::move(error), std::forward<Result>(result)...);
-      else
-        std::move(handler)(std::move(error), T());
-    };
-    if constexpr (!has_own_executor) {
-      call();
-    } else {
-      const allocator_type allocator(get_associated_allocator(handler));
-      if constexpr (std::is_void_v<T>)
-        executor_dispatch(
-            handler_work.get_executor(),
-            [h = std::move(handler), e = std::move(error)]() mutable {
-              std::move(h)(std::move(e));
-            },
-            allocator);
-      else
-        executor_dispatch(
-            handler_work.get_executor(),
-            [h = std::move(handler), e = std::move(error),
-             r = kept<Result...>(std::forward<Result>(result)...)]() mutable {
-              std::move(h)(std::move(e), std::forward<T>(r.value));
-            },
-            allocator);
-    }
+    std::move(outcome).give_to(std::move(handler));
   }
 
-  template <class... Result>
-  struct kept {
-    T value{};
-  };
-  template <class Result>
-  struct kept<Result> {
-    explicit kept(Result&& result) : value(std::forward<Result>(result)) {}
-    T value;
-  };
-
   work_tracker<Executor> work_;
-  std::conditional_t<has_own_executor, work_tracker<handler_executor>, nothing> handler_work_;
-  bool is_queued_ = false;
-  [[no_unique_address]] Start start_;
+  [[no_unique_address]] std::conditional_t<has_own_executor, work_tracker<handler_executor>,
+                                           nothing> handler_work_;
   [[no_unique_address]] Handler handler_;
-  awaitable<T, Executor> called_;  // it may refer to start_, which is destroyed after it
+  stage stage_ = stage::queued;
+  spawn_outcome<T> outcome_;
+  [[no_unique_address]] Start start_;
+  awaitable<T, Executor> called_;  // may refer to start_
 };
 
 template <class T>
@@ -226,9 +307,9 @@ template <class Awaitable, class Token, class Start>
 auto spawn_awaitable(const typename Awaitable::executor_type& executor, Start&& start,
                      Token& token) {
   using T = typename Awaitable::value_type;
-  static_assert(std::is_void_v<T> || std::is_default_constructible_v<T>,
-                "what co_spawn's coroutine returns must be default-constructible: a handler gets "
-                "such a value with an exception");
+  static_assert(std::is_void_v<T> || (std::is_object_v<T> && std::is_default_constructible_v<T>),
+                "what co_spawn's coroutine returns must be an object that can be made by default: "
+                "a handler gets such a value with an exception");
   return async_initiate<Token, typename spawn_signature<T>::type>(
       initiate_spawn<T, typename Awaitable::executor_type>(executor), token,
       std::forward<Start>(start));
@@ -255,7 +336,8 @@ auto spawn_awaitable(const typename Awaitable::executor_type& executor, Start&& 
 /// was called. What the coroutine makes of that is its own.
 /// Thread safety: any thread. O(1): one allocation, and the coroutine's frame.
 ///
-/// When the context is destroyed, so is what the coroutine holds, and the handler un-called.
+/// When the context is destroyed while the coroutine waits for an operation, so is what it holds,
+/// and the handler un-called. (One that waits for something else belongs to who is to resume it.)
 template <class Executor, class T, class AwaitableExecutor,
           class Token = default_completion_token_t<Executor>>
   requires detail::any_style_executor<Executor> &&

@@ -33,6 +33,8 @@ class coroutine_result {
     state_ = state::value;
   }
   void unhandled_exception() noexcept {
+    if (state_ == state::value)  // a destructor has thrown after the value was returned
+      std::destroy_at(std::addressof(value_));
     std::construct_at(std::addressof(exception_), std::current_exception());
     state_ = state::exception;
   }

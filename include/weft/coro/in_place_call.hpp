@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <cstdint>
+
 #include <weft/base/config.hpp>
 
 namespace WEFT_NAMESPACE::detail {
@@ -14,21 +16,26 @@ class WEFT_API in_place_call {
  public:
   enum class outcome : unsigned char { pending, completed, dropped };
 
-  /// `waiter` names it, and is not looked into.
-  explicit in_place_call(const void* waiter) noexcept : waiter_(waiter), outer_(innermost_) {
-    innermost_ = this;
-  }
+  /// Names a call for who is to tell of its end, long after it perhaps: another call may have the
+  /// same address by then, but not the same number, if it is on the same thread.
+  struct name {
+    const in_place_call* call;
+    std::uint64_t number;
+  };
+
+  in_place_call() noexcept : number_(++last_number_), outer_(innermost_) { innermost_ = this; }
   in_place_call(const in_place_call&) = delete;
   in_place_call& operator=(const in_place_call&) = delete;
   ~in_place_call() { innermost_ = outer_; }
 
+  name get_name() const noexcept { return {this, number_}; }
   outcome result() const noexcept { return outcome_; }
 
-  /// The operation of `waiter` has ended so. False if this thread is not in its initiating
-  /// function.
-  static bool ended(const void* waiter, outcome how) noexcept {
+  /// The operation that was started in the call `n` has ended so. False if this thread is not, or
+  /// no longer, in it.
+  static bool ended(const name& n, outcome how) noexcept {
     for (in_place_call* call = innermost_; call; call = call->outer_)
-      if (call->waiter_ == waiter) {
+      if (call == n.call && call->number_ == n.number) {
         call->outcome_ = how;
         return true;
       }
@@ -37,8 +44,9 @@ class WEFT_API in_place_call {
 
  private:
   static constinit thread_local in_place_call* innermost_;
+  static constinit thread_local std::uint64_t last_number_;
 
-  const void* const waiter_;
+  const std::uint64_t number_;
   in_place_call* const outer_;
   outcome outcome_ = outcome::pending;
 };

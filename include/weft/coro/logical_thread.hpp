@@ -9,12 +9,11 @@
 #include <weft/base/operation_function.hpp>
 #include <weft/context/handover.hpp>
 #include <weft/context/native_scheduler.hpp>
+#include <weft/coro/awaitable_frame.hpp>
 #include <weft/coro/resume_loop.hpp>
 #include <weft/execution/submit.hpp>
 
 namespace WEFT_NAMESPACE::detail {
-
-class awaitable_frame;
 
 /// What the coroutines of one co_spawn have in common: a chain of calls, of which the innermost
 /// runs or waits, on one executor. It owns the chain: whoever holds it (the operation that is
@@ -22,34 +21,45 @@ class awaitable_frame;
 /// innermost coroutine or by destroying all.
 ///
 /// It is used by one thread at a time.
-class logical_thread_base : public operation, public resume_loop::epilogue {
+class logical_thread_base : public operation, public resume_loop::chain {
  public:
-  /// After so many operations in a row that completed inside their initiating functions, others
-  /// have their turn (P2).
+  /// So many operations in a row may complete inside their initiating functions before others have
+  /// their turn (P2).
   static constexpr unsigned most_in_place = 32;
 
   cancellation_slot parent_slot;
   cancellation_state cancellation;
   bool throws_if_cancelled = true;
-  const awaitable_frame* innermost = nullptr;  // the coroutine that waits for an operation
 
-  /// The operation that the innermost coroutine waits for has completed.
-  void resume(std::coroutine_handle<> innermost_coroutine) {
-    in_place_ = 0;
-    resume_loop::run(innermost_coroutine);
+  /// A coroutine is about to wait. For an operation: whether it is to throw instead.
+  bool begin_wait(awaitable_frame& innermost) noexcept {
+    innermost_ = &innermost;
+    return arm(cancellation) && throws_if_cancelled;
   }
 
-  /// Another operation has completed in its initiating function. Whether the coroutine may go on.
-  bool may_go_on() noexcept { return ++in_place_ < most_in_place; }
+  /// The operation that the innermost coroutine waits for has completed.
+  void resume(std::coroutine_handle<> innermost) {
+    in_place_ = 0;
+    resume_loop::run(innermost, *this);
+  }
+
+  /// An operation has completed in its initiating function. Whether the coroutine may go on at
+  /// once.
+  bool may_go_on() noexcept { return ++in_place_ <= most_in_place; }
 
  protected:
-  logical_thread_base(operation::function run, epilogue::function end) noexcept
-      : operation(run), epilogue(end) {}
+  logical_thread_base(operation::function run, chain::function end) noexcept
+      : operation(run), chain(end) {}
   ~logical_thread_base() = default;
 
-  std::coroutine_handle<> next_;  // when taken out of a queue: to be resumed; null: all has ended
+  /// Destroys the coroutines but the outermost, the innermost first, without recursion.
+  void unwind() noexcept {
+    if (awaitable_frame* const innermost = std::exchange(innermost_, nullptr))
+      awaitable_frame::destroy_callees(*innermost);
+  }
 
- private:
+  std::coroutine_handle<> next_;          // when taken out of a queue: to be resumed, or null
+  awaitable_frame* innermost_ = nullptr;  // the last that waited; null: all have ended
   unsigned in_place_ = 0;
 };
 
@@ -58,37 +68,40 @@ class logical_thread : public logical_thread_base {
  public:
   const Executor& get_executor() const noexcept { return executor_; }
 
-  /// Goes on with the innermost coroutine when others have had their turn.
-  void resume_later(std::coroutine_handle<> innermost_coroutine) { submit(innermost_coroutine); }
+  /// Goes on with the innermost coroutine when others have had their turn. False if the executor
+  /// refuses: the coroutine goes on at once.
+  bool resume_later(std::coroutine_handle<> innermost) noexcept {
+    in_place_ = 0;
+    return submit(innermost);
+  }
 
-  /// The outermost coroutine has ended, and is suspended.
+  /// The outermost coroutine has ended, and is suspended. If no loop runs the chain, it is
+  /// concluded in the executor; or here, if that refuses.
   void ended() noexcept {
-    if (!resume_loop::end(*this)) [[unlikely]]
-      submit(nullptr);
+    innermost_ = nullptr;
+    if (!resume_loop::end(*this) && !submit(nullptr)) [[unlikely]]
+      conclude();
   }
 
  protected:
-  logical_thread(operation::function run, epilogue::function end, const Executor& executor)
+  logical_thread(operation::function run, chain::function end, const Executor& executor)
       : logical_thread_base(run, end), executor_(executor) {}
   ~logical_thread() = default;
 
-  /// Has the executor run this. If it refuses, which nobody could be told, this thread does.
-  void submit(std::coroutine_handle<> next) {
+  /// Has the executor run this. Returns whether it will. (One that takes it and throws all the same
+  /// has nobody here to tell.)
+  bool submit(std::coroutine_handle<> next) noexcept {
     next_ = next;
     if (scheduler* const native = native_scheduler(executor_)) [[likely]] {
       scheduler_post(*native, this);
-      return;
+      return true;
     }
     const Executor executor(executor_);
     handover given(this);
     try {
       executor_post(executor, operation_function(this), std::allocator<void>());
-    } catch (...) {
-      if (!given.is_returned())
-        throw;
-    }
-    if (given.is_returned()) [[unlikely]]
-      invoke();
+    } catch (...) {}
+    return !given.is_returned();
   }
 
  private:

@@ -8,7 +8,6 @@
 
 #include <weft/async/cancellation_signal.hpp>
 #include <weft/async/is_async_operation.hpp>
-#include <weft/coro/awaitable_frame.hpp>
 #include <weft/coro/awaited_result.hpp>
 #include <weft/coro/in_place_call.hpp>
 #include <weft/coro/logical_thread.hpp>
@@ -16,7 +15,7 @@
 namespace WEFT_NAMESPACE::detail {
 
 /// Has a coroutine of a logical thread wait for an asynchronous operation: it starts it, with a
-/// handler that resumes the coroutine in the thread's executor.
+/// handler that resumes the coroutine, whose associated executor is the thread's.
 ///
 /// While the operation is under way, its handler owns the logical thread: a handler that is
 /// destroyed un-called destroys all coroutines of the chain. Once the operation is started, nothing
@@ -32,8 +31,8 @@ class operation_awaiter {
 
  public:
   template <class O>
-  operation_awaiter(O&& operation, logical_thread<Executor>& thread, awaitable_frame& frame)
-      : operation_(std::forward<O>(operation)), thread_(thread), frame_(frame) {}
+  operation_awaiter(O&& operation, logical_thread<Executor>& thread)
+      : operation_(std::forward<O>(operation)), thread_(thread) {}
 
   bool await_ready() const noexcept { return false; }
 
@@ -41,14 +40,18 @@ class operation_awaiter {
   [[gnu::noinline]] bool await_suspend(std::coroutine_handle<> h) {
     handle_ = h;
     logical_thread<Executor>& thread = thread_;
-    thread.innermost = &frame_;
-    in_place_call call(this);
+    const in_place_call call;
+    call_ = call.get_name();
+    bool has_handler = false;
     try {
       Operation operation(std::forward<Operation>(operation_));
-      std::move(operation)(handler(*this));
+      handler h_(*this);
+      has_handler = true;
+      std::move(operation)(std::move(h_));
     } catch (...) {
-      // Started all the same if it has kept its handler: then it will complete.
-      if (call.result() == outcome::dropped) {
+      // An initiating function that throws and has kept its handler has started the operation all
+      // the same, and will complete it. One that has called it has failed after that.
+      if (!has_handler || call.result() != outcome::pending) {
         error_ = std::current_exception();
         return false;
       }
@@ -58,10 +61,7 @@ class operation_awaiter {
       case outcome::dropped: thread.destroy(); return true;
       case outcome::completed: break;
     }
-    if (thread.may_go_on())
-      return false;
-    thread.resume_later(h);
-    return true;
+    return !thread.may_go_on() && thread.resume_later(h);
   }
 
   typename results::type await_resume() {
@@ -92,7 +92,11 @@ class operation_awaiter {
     template <class... Args>
     void operator()(Args&&... args) {
       operation_awaiter& awaiter = *std::exchange(awaiter_, nullptr);
-      awaiter.results_.set(std::forward<Args>(args)...);
+      try {
+        awaiter.results_.set(std::forward<Args>(args)...);
+      } catch (...) {
+        awaiter.error_ = std::current_exception();
+      }
       awaiter.completed();
     }
 
@@ -101,18 +105,18 @@ class operation_awaiter {
   };
 
   void completed() {
-    if (!in_place_call::ended(this, outcome::completed)) [[likely]]
+    if (!in_place_call::ended(call_, outcome::completed)) [[likely]]
       thread_.resume(handle_);
   }
   void dropped() noexcept {
-    if (!in_place_call::ended(this, outcome::dropped))
+    if (!in_place_call::ended(call_, outcome::dropped))
       thread_.destroy();
   }
 
   [[no_unique_address]] Operation operation_;
   logical_thread<Executor>& thread_;
-  awaitable_frame& frame_;
   std::coroutine_handle<> handle_;
+  in_place_call::name call_{};
   std::exception_ptr error_;
   [[no_unique_address]] results results_;
 };

@@ -31,6 +31,8 @@ inline constexpr executor_t executor;
 
 /// `co_await this_coro::cancellation_state`: the state of the logical thread, as a copy of the
 /// handle: `cancelled()` tells what has been requested, `clear()` forgets it. It does not suspend.
+/// The copy is good until the state is reset, and while the coroutine runs; not in destructors of
+/// a coroutine that is destroyed while it waits.
 inline constexpr cancellation_state_t cancellation_state;
 
 /// `co_await this_coro::throw_if_cancelled()`: whether co_await of an operation or of an awaitable

@@ -12,8 +12,7 @@ namespace WEFT_NAMESPACE {
 
 /// The token that makes an initiating function return an awaitable: what programs written for
 /// Asio name in `co_await socket.async_read_some(buffer, use_awaitable)`. Without a token the
-/// operation is awaited directly, which needs no coroutine of its own; an awaitable is what
-/// functions return and operators combine.
+/// operation is awaited directly, which needs no coroutine of its own.
 ///
 /// The operation starts when the awaitable is awaited. It completes as co_await of the operation
 /// does: an error is thrown as system_error. Of operations with several completion signatures none

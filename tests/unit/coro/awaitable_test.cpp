@@ -7,6 +7,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include <weft/async/as_tuple.hpp>
+#include <weft/async/bind_allocator.hpp>
 #include <weft/async/bind_cancellation_slot.hpp>
 #include <weft/async/detached.hpp>
 #include <weft/async/redirect_error.hpp>
@@ -335,11 +337,12 @@ TEST(awaitable, may_be_resumed_by_others_and_ends_all_the_same) {
   EXPECT_EQ(future.get(), 4);
 }
 
-TEST(awaitable, one_that_is_resumed_by_another_coroutine_ends_all_the_same) {
+TEST(awaitable, one_that_is_resumed_by_another_coroutine_ends_in_its_own_executor) {
   io_context context;
+  io_context other;
   std::coroutine_handle<> handle;
-  auto first = co_spawn(
-      context,
+  std::future<int> first = co_spawn(
+      other,
       [&]() -> awaitable<int> {
         co_await parked{handle};
         co_return 4;
@@ -352,9 +355,12 @@ TEST(awaitable, one_that_is_resumed_by_another_coroutine_ends_all_the_same) {
         co_return 5;
       },
       weft::use_future);
+  other.poll();
   context.run();
-  EXPECT_EQ(first.get(), 4);
   EXPECT_EQ(second.get(), 5);
+  EXPECT_EQ(first.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  other.run();
+  EXPECT_EQ(first.get(), 4);
 }
 
 // ---- cancellation
@@ -461,6 +467,152 @@ TEST(awaitable, may_be_cancelled_from_any_thread_at_any_time) {
   }
 }
 
+TEST(awaitable, an_emission_while_a_wait_begins_is_not_lost) {
+  for (int round = 0; round != 300; ++round) {
+    io_context context;
+    weft::cancellation_signal signal;
+    std::atomic<bool> begun{false};
+    bool aborted = false;
+    co_spawn(
+        context,
+        [&]() -> awaitable<void> {
+          weft::steady_timer timer(co_await this_coro::executor, std::chrono::hours(1));
+          begun = true;
+          const auto [ec] = co_await timer.async_wait(weft::as_tuple);
+          aborted = ec == weft::error::operation_aborted;
+        },
+        weft::bind_cancellation_slot(signal.slot(),
+                                     [&](std::exception_ptr e) { aborted = aborted || e; }));
+    std::thread emitting([&] {
+      while (!begun) {}
+      for (int spin = 0; spin != round % 50; ++spin)
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+      signal.emit(weft::cancellation_type::terminal);
+    });
+    context.run();
+    emitting.join();
+    EXPECT_TRUE(aborted);
+  }
+}
+
+TEST(awaitable, a_request_between_two_waits_is_not_the_second_ones) {
+  io_context context;
+  weft::cancellation_signal signal;
+  bool second = false;
+  co_spawn(
+      context,
+      [&]() -> awaitable<void> {
+        co_await this_coro::throw_if_cancelled(false);
+        signal.emit(weft::cancellation_type::terminal);
+        weft::steady_timer timer(co_await this_coro::executor, std::chrono::milliseconds(1));
+        const auto [ec] = co_await timer.async_wait(weft::as_tuple);
+        second = !ec;
+      },
+      weft::bind_cancellation_slot(signal.slot(), detached));
+  context.run();
+  EXPECT_TRUE(second);
+}
+
+// ---- failure
+
+struct thrown_by_moves {
+  thrown_by_moves() = default;
+  thrown_by_moves(const thrown_by_moves&) {
+    if (throws-- == 0)
+      throw std::bad_alloc();
+  }
+  static inline int throws = -1;
+};
+
+TEST(awaitable, an_operation_whose_move_throws_is_thrown_by_co_await) {
+  for (int n = 0; n != 8; ++n) {
+    bool caught = false;
+    bool ended = false;
+    run([&]() -> awaitable<void> {
+      thrown_by_moves::throws = -1;
+      auto operation = weft::async_initiate<const weft::deferred_t, void()>(
+          [](auto handler, const thrown_by_moves&) { weft::post(std::move(handler)); },
+          weft::deferred, thrown_by_moves());
+      try {
+        thrown_by_moves::throws = n;
+        co_await std::move(operation);
+      } catch (const std::bad_alloc&) {
+        caught = true;
+      }
+      thrown_by_moves::throws = -1;
+      ended = true;
+    });
+    EXPECT_TRUE(ended);
+    if (n == 0) {
+      EXPECT_TRUE(caught);
+    }
+  }
+}
+
+TEST(awaitable, results_whose_copy_throws_are_thrown_by_co_await) {
+  struct result {
+    result() = default;
+    result(const result&) { throw std::bad_alloc(); }
+    result& operator=(const result&) = default;
+  };
+  for (const bool in_place : {false, true}) {
+    bool caught = false;
+    run([&]() -> awaitable<void> {
+      const auto operation = weft::async_initiate<const weft::deferred_t, void(const result&)>(
+          [in_place, ex = co_await this_coro::executor](auto handler) {
+            static const result value;
+            if (in_place)
+              std::move(handler)(value);
+            else
+              weft::post(ex, [h = std::move(handler)]() mutable { std::move(h)(value); });
+          },
+          weft::deferred);
+      try {
+        co_await operation;
+      } catch (const std::bad_alloc&) {
+        caught = true;
+      }
+    });
+    EXPECT_TRUE(caught) << in_place;
+  }
+}
+
+struct throwing_filter {
+  throwing_filter() = default;
+  throwing_filter(throwing_filter&&) {
+    if (throws)
+      throw std::runtime_error("filter");
+  }
+  throwing_filter(const throwing_filter&) = default;
+  weft::cancellation_type operator()(weft::cancellation_type type) const { return type; }
+  static inline bool throws = false;
+};
+
+TEST(awaitable, a_reset_that_fails_leaves_a_state_without_connection) {
+  io_context context;
+  weft::cancellation_signal signal;
+  bool went_on = false;
+  co_spawn(
+      context,
+      [&]() -> awaitable<void> {
+        bool caught = false;
+        try {
+          throwing_filter::throws = true;
+          co_await this_coro::reset_cancellation_state(throwing_filter());
+        } catch (const std::runtime_error&) {
+          caught = true;
+        }
+        throwing_filter::throws = false;
+        EXPECT_TRUE(caught);
+        co_await number(1);
+        co_await weft::post(co_await this_coro::executor);
+        went_on = true;
+      },
+      weft::bind_cancellation_slot(signal.slot(), detached));
+  context.run();
+  EXPECT_TRUE(went_on);
+}
+
 // ---- destruction
 
 struct noted {
@@ -521,6 +673,50 @@ TEST(awaitable, an_operation_that_drops_its_handler_at_once_destroys_the_corouti
       [](std::exception_ptr) { ADD_FAILURE(); });
   context.run();
   EXPECT_EQ(log, std::vector<int>{1});
+}
+
+TEST(awaitable, a_chain_a_million_deep_is_destroyed_without_growing_the_stack) {
+  io_context context;
+  co_spawn(context, deep_wait(1'000'000), detached);
+  context.poll_one();
+}
+
+TEST(awaitable, a_signal_may_be_owned_by_the_coroutine_that_it_cancels) {
+  struct session {
+    weft::cancellation_signal signal;
+  };
+  const auto serve = [](std::shared_ptr<session>) -> awaitable<void> {
+    co_await weft::post(co_await this_coro::executor);
+  };
+  for (const bool destroyed : {false, true}) {
+    auto s = std::make_shared<session>();
+    const std::weak_ptr<session> seen = s;
+    {
+      io_context context;
+      co_spawn(context, serve(s), weft::bind_cancellation_slot(s->signal.slot(), detached));
+      s.reset();
+      context.poll_one();
+      EXPECT_FALSE(seen.expired());
+      if (!destroyed)
+        context.run();
+    }
+    EXPECT_TRUE(seen.expired());
+  }
+}
+
+TEST(awaitable, the_memory_of_an_operation_may_be_in_the_frame_that_waits_for_it) {
+  io_context context;
+  co_spawn(
+      context,
+      [&]() -> awaitable<void> {
+        std::byte bytes[4096];
+        std::pmr::monotonic_buffer_resource memory(bytes, sizeof(bytes));
+        weft::steady_timer timer(co_await this_coro::executor, std::chrono::hours(1));
+        co_await timer.async_wait(weft::bind_allocator(
+            std::pmr::polymorphic_allocator<std::byte>(&memory), weft::deferred));
+      },
+      detached);
+  context.poll();
 }
 
 // ---- memory

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include <weft/async/bind_executor.hpp>
@@ -131,6 +132,85 @@ TEST(co_spawn, the_handler_is_called_in_its_own_executor_and_keeps_that_at_work)
   EXPECT_FALSE(called);
   other.run();
   EXPECT_TRUE(called);
+}
+
+/// Refuses as long as it is told to; then it runs what it is given at once.
+struct moody_executor {
+  io_context* context;
+  bool* refuses;
+  io_context& query(weft::execution::context_t) const noexcept { return *context; }
+  template <class F>
+  void execute(F f) const {
+    if (*refuses)
+      throw std::runtime_error("refused");
+    std::move(f)();
+  }
+  bool operator==(const moody_executor&) const noexcept = default;
+};
+
+TEST(co_spawn, a_handler_whose_executor_refuses_is_offered_again) {
+  io_context context;
+  bool refuses = true;
+  int calls = 0;
+  co_spawn(context, number(1),
+           weft::bind_executor(moody_executor{&context, &refuses}, [&](std::exception_ptr, int n) {
+             EXPECT_EQ(n, 1);
+             ++calls;
+           }));
+  EXPECT_THROW(context.run(), std::runtime_error);
+  EXPECT_THROW(context.run(), std::runtime_error);
+  refuses = false;
+  context.run();
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(co_spawn, the_handler_is_called_in_the_executor_though_the_coroutine_ended_elsewhere) {
+  io_context context;
+  weft::thread_pool pool(1);
+  const auto self = std::this_thread::get_id();
+  bool called = false;
+  co_spawn(
+      context,
+      [&]() -> awaitable<void> {
+        co_await weft::post(weft::bind_executor(pool, weft::deferred));
+        EXPECT_NE(std::this_thread::get_id(), self);
+      },
+      [&](std::exception_ptr) {
+        EXPECT_EQ(std::this_thread::get_id(), self);
+        called = true;
+      });
+  context.run();
+  EXPECT_TRUE(called);
+}
+
+struct thrown_by_moves {
+  thrown_by_moves() = default;
+  thrown_by_moves(thrown_by_moves&&) {
+    if (throws-- == 0)
+      throw std::runtime_error("move");
+  }
+  static inline int throws = -1;
+};
+
+TEST(co_spawn, a_result_whose_move_throws_on_its_way_ends_it_with_that_exception) {
+  for (int n = 0; n != 2; ++n) {
+    io_context context;
+    bool heard = false;
+    co_spawn(
+        context,
+        [n]() -> awaitable<thrown_by_moves> {
+          thrown_by_moves result;
+          thrown_by_moves::throws = n;
+          co_return result;
+        },
+        [&](std::exception_ptr e, const thrown_by_moves&) {
+          EXPECT_TRUE(e);
+          heard = true;
+        });
+    context.run();
+    thrown_by_moves::throws = -1;
+    EXPECT_TRUE(heard) << n;
+  }
 }
 
 TEST(co_spawn, what_the_handler_throws_leaves_run) {
