@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 """The results as tables: Markdown for the summary, columns for the terminal."""
 
-import plan
-
 
 def number(value):
     """Three digits or more, without an exponent."""
@@ -77,6 +75,10 @@ def disturbed(results):
     return [f"{name} ({cores:.1f} cores)" for name, cores in most.items() if cores >= 0.1]
 
 
+def most_pairs(results):
+    return max((row.get("pairs", 0) for result in results for row in rows_of(result)), default=0)
+
+
 def markdown(results, quick):
     """The whole summary, of the workloads' results in their order."""
     machines = sorted({result["machine"] for result in results})
@@ -88,8 +90,8 @@ def markdown(results, quick):
         "",
         "All that stands in one row ran in turn, after a round that does not count. A figure is the",
         "median of its rounds, ± the median absolute deviation. The ratio is the median of the ratios",
-        f"round by round; where its target is near 1, of {plan.QUICK_MANY if quick else plan.MANY}"
-        " pairs. The 95 % interval is a bootstrap's.",
+        f"round by round; where its target is near 1, of {most_pairs(results)} pairs. The 95 %"
+        " interval is a bootstrap's.",
         "Figures are of wall-clock time unless the row says otherwise.",
     ]
     noisy = disturbed(results)
