@@ -110,8 +110,9 @@ namespace {
 
 template <class T>
 bool parse_number(std::string_view text, T& number) noexcept {
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, number);
+  const char* const first = text.data();
+  const char* const last = first + text.size();
+  const auto [end, error] = std::from_chars(first, last, number);
   return !text.empty() && error == std::errc() && end == last;
 }
 
