@@ -75,8 +75,9 @@ class contexts {
   std::vector<std::unique_ptr<context>> all_;
 };
 
-/// A handler's work: a loop of so many turns, which the compiler leaves in place.
-inline void turn(std::uint64_t turns) {
+/// A handler's work: a loop of so many turns, which the compiler leaves in place. A function of its
+/// own, so that it lies, and runs, the same in every program.
+[[gnu::noinline, gnu::aligned(64)]] inline void turn(std::uint64_t turns) {
   for (std::uint64_t i = 0; i != turns; ++i)
     asm volatile("" : "+r"(i));
 }
