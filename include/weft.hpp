@@ -16,6 +16,7 @@
 #include <weft/base/operation_origin.hpp>
 #include <weft/base/operation_results.hpp>
 #include <weft/base/owned_pointer.hpp>
+#include <weft/base/sharing_policy.hpp>
 #include <weft/base/socket_constants.hpp>
 #include <weft/base/thread_memory.hpp>
 #include <weft/base/type_name.hpp>
