@@ -23,7 +23,7 @@ class one_thread {
     if (!user_)
       user_ = &errno;
     assert(user_ == &errno &&
-           "a second thread uses an object of policy weft::local: make it weft::concurrent");
+           "a second thread uses an object of policy sharing::local: make it sharing::concurrent");
 #endif
   }
   void unlock() noexcept {}
@@ -38,7 +38,9 @@ class one_thread {
 
 }  // namespace WEFT_NAMESPACE::detail
 
-namespace WEFT_NAMESPACE {
+/// Who may use an object: a template argument of whatever counts references or guards state.
+/// (weft::local is the namespace of UNIX-domain sockets, so these have one of their own.)
+namespace WEFT_NAMESPACE::sharing {
 
 /// Policy of objects that any thread may use at any time. The default everywhere.
 struct concurrent {
@@ -54,4 +56,4 @@ struct local {
   using mutex = detail::one_thread;
 };
 
-}  // namespace WEFT_NAMESPACE
+}  // namespace WEFT_NAMESPACE::sharing
