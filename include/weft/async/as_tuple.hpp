@@ -14,7 +14,7 @@ namespace WEFT_NAMESPACE {
 ///     auto [ec, n] = co_await socket.async_read_some(buffer, as_tuple(use_awaitable));
 /// Made by `as_tuple(token)`. `as_tuple` alone, as a token, adapts the operation's default token.
 template <class CompletionToken>
-class as_tuple_t {
+class as_tuple_t : public detail::default_token<as_tuple_t<CompletionToken>> {
  public:
   /// Keeps the default constructor from being a conversion.
   struct default_constructor_tag {};
@@ -27,19 +27,6 @@ class as_tuple_t {
     requires(!std::is_same_v<std::decay_t<T>, as_tuple_t> &&
              std::is_constructible_v<CompletionToken, T>)
   constexpr explicit as_tuple_t(T&& completion_token) : token_(std::forward<T>(completion_token)) {}
-
-  template <class InnerExecutor>
-  using executor_with_default = detail::executor_with_default<as_tuple_t, InnerExecutor>;
-
-  /// The I/O object type `T` with this token as its default.
-  template <class T>
-  using as_default_on_t = detail::as_default_on_t<as_tuple_t, T>;
-
-  /// The I/O object, moved, with this token as its default.
-  template <class T>
-  static as_default_on_t<std::decay_t<T>> as_default_on(T&& object) {
-    return as_default_on_t<std::decay_t<T>>(std::forward<T>(object));
-  }
 
   CompletionToken token_;
 };

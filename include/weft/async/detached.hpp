@@ -11,22 +11,9 @@ namespace WEFT_NAMESPACE {
 
 /// The token for an operation whose results, errors too, nobody waits for:
 ///     socket.async_send(buffer, detached);
-class detached_t {
+class detached_t : public detail::default_token<detached_t> {
  public:
   constexpr detached_t() = default;
-
-  template <class InnerExecutor>
-  using executor_with_default = detail::executor_with_default<detached_t, InnerExecutor>;
-
-  /// The I/O object type `T` with this token as its default.
-  template <class T>
-  using as_default_on_t = detail::as_default_on_t<detached_t, T>;
-
-  /// The I/O object, moved, with this token as its default.
-  template <class T>
-  static as_default_on_t<std::decay_t<T>> as_default_on(T&& object) {
-    return as_default_on_t<std::decay_t<T>>(std::forward<T>(object));
-  }
 };
 
 inline constexpr detached_t detached;

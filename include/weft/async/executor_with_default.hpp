@@ -29,4 +29,23 @@ template <class Token, class T>
 using as_default_on_t = typename T::template rebind_executor<
     executor_with_default<Token, typename T::executor_type>>::other;
 
+/// The members of a token that may be the default of executors and of I/O objects.
+template <class Token>
+class default_token {
+ public:
+  /// An executor that makes this token the default.
+  template <class InnerExecutor>
+  using executor_with_default = detail::executor_with_default<Token, InnerExecutor>;
+
+  /// The I/O object type `T` with this token as its default.
+  template <class T>
+  using as_default_on_t = detail::as_default_on_t<Token, T>;
+
+  /// The I/O object, moved, with this token as its default.
+  template <class T>
+  static as_default_on_t<std::decay_t<T>> as_default_on(T&& object) {
+    return as_default_on_t<std::decay_t<T>>(std::forward<T>(object));
+  }
+};
+
 }  // namespace WEFT_NAMESPACE::detail

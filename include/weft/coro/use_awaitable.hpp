@@ -18,23 +18,9 @@ namespace WEFT_NAMESPACE {
 /// does: an error is thrown as system_error. Of operations with several completion signatures none
 /// is served.
 template <class Executor = any_io_executor>
-class use_awaitable_t {
+class use_awaitable_t : public detail::default_token<use_awaitable_t<Executor>> {
  public:
   constexpr use_awaitable_t() = default;
-
-  /// An executor that makes this token the default.
-  template <class InnerExecutor>
-  using executor_with_default = detail::executor_with_default<use_awaitable_t, InnerExecutor>;
-
-  /// The I/O object type `T` with this token as its default.
-  template <class T>
-  using as_default_on_t = detail::as_default_on_t<use_awaitable_t, T>;
-
-  /// The I/O object, moved, with this token as its default.
-  template <class T>
-  static as_default_on_t<std::decay_t<T>> as_default_on(T&& object) {
-    return as_default_on_t<std::decay_t<T>>(std::forward<T>(object));
-  }
 };
 
 inline constexpr use_awaitable_t<> use_awaitable;
