@@ -44,9 +44,14 @@ void blocking_pool::lock(guard& g) noexcept {
   g.lock();
 }
 
-void blocking_pool::submit(io_operation* op, bool attended) noexcept {
+blocking_pool::guard blocking_pool::lock() noexcept {
   guard g(mutex_, std::defer_lock);
   lock(g);
+  return g;
+}
+
+void blocking_pool::submit(io_operation* op, bool attended) noexcept {
+  guard g = lock();
   ++pending_;
   push_back(op);
   if (endless_.load())
@@ -66,8 +71,7 @@ void blocking_pool::submit(io_operation* op, bool attended) noexcept {
 }
 
 bool blocking_pool::cancel(io_operation* op) noexcept {
-  guard g(mutex_, std::defer_lock);
-  lock(g);
+  guard g = lock();
   if (!op->prev_ && front_ != op)
     return false;
   unlink(op);
@@ -81,8 +85,7 @@ std::int64_t blocking_pool::before_sleep() noexcept {
   endless_.store(true);
   if (pending_.load() == 0)
     return driver::forever;
-  guard g(mutex_, std::defer_lock);
-  lock(g);
+  guard g = lock();
   const bool looks_again = kept_count_ != 0 || busy_ != 0 || searching_ || lacks_helper();
   endless_.store(!looks_again, std::memory_order_relaxed);
   attended_ = looks_again;
@@ -94,8 +97,7 @@ void blocking_pool::after_sleep(operation_queue& results) noexcept {
   endless_.store(false, std::memory_order_relaxed);
   if (!pending())
     return;
-  guard g(mutex_, std::defer_lock);
-  lock(g);
+  guard g = lock();
   poller_sleeps_ = false;
   take(results);
   attended_ = pending();
@@ -121,8 +123,7 @@ void blocking_pool::look() noexcept {
       expected_slow_ = slow_memory;
     }
   }
-  if (!searching_ && may_begin())
-    call_helper();
+  call_searcher();
 }
 
 operation_queue blocking_pool::await(const std::atomic<unsigned>& awaited) noexcept {
@@ -188,8 +189,7 @@ void blocking_pool::fork_child() noexcept {
 
 void blocking_pool::begin_again() noexcept {
   const guard g(mutex_);
-  if (!searching_ && may_begin())
-    call_helper();
+  call_searcher();
 }
 
 std::size_t blocking_pool::threads() const noexcept {
@@ -230,6 +230,12 @@ bool blocking_pool::may_begin() const noexcept {
 /// be started, or none was to be. (If all that are allowed live, the next that is free takes them.)
 bool blocking_pool::lacks_helper() const noexcept {
   return front_ && !searching_ && running_ != max_threads_;
+}
+
+/// If a helper is to take the next operation, and none is on its way.
+void blocking_pool::call_searcher() noexcept {
+  if (!searching_ && may_begin())
+    call_helper();
 }
 
 bool blocking_pool::call_helper() noexcept {
@@ -303,8 +309,7 @@ void blocking_pool::perform_all(slot& self, guard& g) noexcept {
   for (bool wakes = false; may_begin();) {
     io_operation* const op = pop_front();
     ++busy_;
-    if (!searching_ && may_begin())
-      call_helper();
+    call_searcher();
     self.op = op;
     self.is_late = false;
     self.begun = steady_now();

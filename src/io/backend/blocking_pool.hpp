@@ -128,11 +128,13 @@ class WEFT_API blocking_pool {
   using guard = std::unique_lock<std::mutex>;
 
   void lock(guard& g) noexcept;
+  guard lock() noexcept;
   void push_back(io_operation* op) noexcept;
   io_operation* pop_front() noexcept;
   void unlink(io_operation* op) noexcept;
   bool may_begin() const noexcept;
   bool lacks_helper() const noexcept;
+  void call_searcher() noexcept;
   bool call_helper() noexcept;
   bool start_thread() noexcept;
   static void* run(void* slot) noexcept;
