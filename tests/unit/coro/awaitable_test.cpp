@@ -28,6 +28,9 @@
 #include <weft/coro/use_awaitable.hpp>
 #include <weft/io/steady_timer.hpp>
 
+#include "unit/coro/parked.hpp"
+#include "unit/support/counting_allocator.hpp"
+
 namespace {
 
 using weft::awaitable;
@@ -35,6 +38,8 @@ using weft::co_spawn;
 using weft::detached;
 using weft::error_code;
 using weft::io_context;
+using weft_test::counting_allocator;
+using weft_test::parked;
 namespace this_coro = weft::this_coro;
 
 /// Runs a coroutine to its end; what leaves it leaves this.
@@ -311,14 +316,6 @@ TEST(awaitable, takes_what_is_awaitable_by_itself) {
   };
   EXPECT_EQ(run([]() -> awaitable<int> { co_return co_await event(); }), 9);
 }
-
-/// Waits until somebody resumes the handle.
-struct parked {
-  std::coroutine_handle<>& handle;
-  bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> h) const noexcept { handle = h; }
-  void await_resume() const noexcept {}
-};
 
 TEST(awaitable, may_be_resumed_by_others_and_ends_all_the_same) {
   io_context context;
@@ -721,28 +718,6 @@ TEST(awaitable, the_memory_of_an_operation_may_be_in_the_frame_that_waits_for_it
 
 // ---- memory
 
-struct counted_memory {
-  std::size_t taken = 0;
-  std::size_t given = 0;
-};
-template <class T>
-struct counting_allocator {
-  using value_type = T;
-  explicit counting_allocator(counted_memory& m) : memory(&m) {}
-  template <class U>
-  counting_allocator(const counting_allocator<U>& other) : memory(other.memory) {}
-  T* allocate(std::size_t n) {
-    memory->taken += n * sizeof(T);
-    return std::allocator<T>().allocate(n);
-  }
-  void deallocate(T* p, std::size_t n) {
-    memory->given += n * sizeof(T);
-    std::allocator<T>().deallocate(p, n);
-  }
-  friend bool operator==(const counting_allocator&, const counting_allocator&) = default;
-  counted_memory* memory;
-};
-
 awaitable<int> with_allocator(std::allocator_arg_t, counting_allocator<int>, int n) {
   co_await at_once();
   co_return n;
@@ -756,20 +731,19 @@ struct holder {
 };
 
 TEST(awaitable, a_frame_comes_from_the_allocator_among_the_arguments) {
-  counted_memory memory;
+  weft_test::allocation_counts memory;
   const int sum = run([&]() -> awaitable<int> {
     const holder h{10};
     const int first =
         co_await with_allocator(std::allocator_arg, counting_allocator<int>(memory), 1);
-    EXPECT_GT(memory.taken, 0u);
-    EXPECT_EQ(memory.taken, memory.given);
-    const std::size_t before = memory.taken;
+    EXPECT_EQ(memory.allocations, 1u);
+    EXPECT_EQ(memory.blocks, 0u);
     const int second = co_await h.get(std::allocator_arg, counting_allocator<char>(memory), 2);
-    EXPECT_GT(memory.taken, before);
+    EXPECT_EQ(memory.allocations, 2u);
     co_return first + second;
   });
   EXPECT_EQ(sum, 13);
-  EXPECT_EQ(memory.taken, memory.given);
+  EXPECT_EQ(memory.blocks, 0u);
 }
 
 }  // namespace

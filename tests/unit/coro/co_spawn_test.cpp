@@ -18,12 +18,15 @@
 #include <weft/context/post.hpp>
 #include <weft/context/thread_pool.hpp>
 
+#include "unit/coro/parked.hpp"
+
 namespace {
 
 using weft::awaitable;
 using weft::co_spawn;
 using weft::detached;
 using weft::io_context;
+using weft_test::parked;
 namespace this_coro = weft::this_coro;
 
 awaitable<int> number(int n) {
@@ -244,14 +247,6 @@ TEST(co_spawn, many_run_on_a_pool) {
   pool.join();
   EXPECT_EQ(sum, 999 * 1000 / 2);
 }
-
-/// Waits until somebody resumes the handle.
-struct parked {
-  std::coroutine_handle<>& handle;
-  bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> h) const noexcept { handle = h; }
-  void await_resume() const noexcept {}
-};
 
 TEST(co_spawn, keeps_its_executor_at_work_while_the_coroutine_waits_for_something_else) {
   io_context context;
