@@ -14,8 +14,8 @@ namespace detail {
 
 /// For who is about to start an operation with the slot of `state`, perhaps while another thread
 /// emits: what is requested from here on reaches that operation, even before it has a handler in
-/// the slot. Returns whether something was requested before.
-bool arm(const cancellation_state& state) noexcept;
+/// the slot.
+void arm(const cancellation_state& state) noexcept;
 
 /// The link between a parent slot and a child signal. It lives in the parent slot, as its handler.
 class cancellation_link {
@@ -125,16 +125,14 @@ class cancellation_state {
   }
 
  private:
-  friend bool detail::arm(const cancellation_state& state) noexcept;
+  friend void detail::arm(const cancellation_state& state) noexcept;
 
   detail::cancellation_link* link_ = nullptr;
 };
 
-inline bool detail::arm(const cancellation_state& state) noexcept {
-  if (!state.link_)
-    return false;
-  state.link_->arm();
-  return !!state.link_->cancelled();
+inline void detail::arm(const cancellation_state& state) noexcept {
+  if (state.link_)
+    state.link_->arm();
 }
 
 }  // namespace WEFT_NAMESPACE

@@ -13,6 +13,7 @@
 #include <weft/async/async_result.hpp>
 #include <weft/async/default_completion_token.hpp>
 #include <weft/base/operation_memory.hpp>
+#include <weft/context/operation_offer.hpp>
 #include <weft/context/submission.hpp>
 #include <weft/coro/awaitable.hpp>
 #include <weft/execution/submit.hpp>
@@ -190,44 +191,28 @@ class spawned final : public logical_thread<Executor> {
     }
     const auto work(std::move(work_));  // until another executor, or a queue of this one, has it
     const allocator_type allocator(get_associated_allocator(handler_));
-    operation::ends_by(&arrive);
-    handover given(this);
-    std::exception_ptr refusal;
-    try {
-      if constexpr (has_own_executor) {
-        const auto executor = handler_work_.get_executor();
-        executor_dispatch(executor, operation_function(this), allocator);
-      } else {
-        const Executor executor(this->get_executor());
-        executor_dispatch(executor, operation_function(this), allocator);
-      }
-    } catch (...) {
-      if (!given.is_returned())
-        throw;
-      refusal = std::current_exception();
-    }
-    if (!given.is_returned())
+    const auto executor = executor_of_handler();  // a copy: the operation may end before offer does
+    std::exception_ptr refusal = offer(this, &arrive, &run, executor, allocator);
+    if (!refusal)
       return;
     operation::ends_by(&run);
-    if (!refusal) {
-      dismiss();
-      return;
-    }
     if (!this->submit(nullptr))
       finish();
     std::rethrow_exception(std::move(refusal));
   }
 
-  /// Whether this thread is known to be in the handler's executor.
-  bool is_inside() const noexcept {
-    const auto inside = [](const auto& executor) {
-      const scheduler* const native = native_scheduler(executor);
-      return native && scheduler_running_in_this_thread(*native);
-    };
+  /// The one that the handler is called in.
+  const auto& executor_of_handler() const noexcept {
     if constexpr (has_own_executor)
-      return inside(handler_work_.get_executor());
+      return handler_work_.get_executor();
     else
-      return inside(this->get_executor());
+      return this->get_executor();
+  }
+
+  /// Whether this thread is known to be in it.
+  bool is_inside() const noexcept {
+    const scheduler* const native = native_scheduler(executor_of_handler());
+    return native && scheduler_running_in_this_thread(*native);
   }
 
   /// Ends it in the handler's executor.
