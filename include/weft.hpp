@@ -87,6 +87,7 @@
 
 #include <weft/context/backend_kind.hpp>
 #include <weft/context/defer.hpp>
+#include <weft/context/direct_initiation.hpp>
 #include <weft/context/dispatch.hpp>
 #include <weft/context/handler_operation.hpp>
 #include <weft/context/handover.hpp>
@@ -246,6 +247,7 @@
 #include <weft/coro/awaited_result.hpp>
 #include <weft/coro/co_spawn.hpp>
 #include <weft/coro/coroutine_result.hpp>
+#include <weft/coro/direct_awaiter.hpp>
 #include <weft/coro/in_place_call.hpp>
 #include <weft/coro/logical_thread.hpp>
 #include <weft/coro/operation_awaiter.hpp>

@@ -27,6 +27,13 @@ struct deferred_signatures {};
 
 namespace detail {
 
+struct deferred_access {
+  template <class Operation>
+  static auto&& initiation(Operation& operation) noexcept {
+    return operation.initiation_;
+  }
+};
+
 template <class T>
 concept deferred_object = is_deferred<std::decay_t<T>>::value;
 
@@ -84,6 +91,8 @@ class deferred_async_operation {
   }
 
  private:
+  friend detail::deferred_access;
+
   [[no_unique_address]] Initiation initiation_;
   [[no_unique_address]] std::tuple<InitArgs...> args_;
 };
@@ -309,23 +318,9 @@ struct is_deferred<deferred_conditional<OnTrue, OnFalse>> : std::true_type {};
 /// `deferred(f)` chains: `f` gets the results, and returns the deferred operation that follows.
 ///
 ///     timer.async_wait(deferred([&](error_code) { return timer.async_wait(deferred); }))(token);
-class deferred_t {
+class deferred_t : public detail::default_token<deferred_t> {
  public:
   constexpr deferred_t() = default;
-
-  /// An executor that makes this token the default.
-  template <class InnerExecutor>
-  using executor_with_default = detail::executor_with_default<deferred_t, InnerExecutor>;
-
-  /// The I/O object type `T` with this token as its default.
-  template <class T>
-  using as_default_on_t = detail::as_default_on_t<deferred_t, T>;
-
-  /// The I/O object, moved, with this token as its default.
-  template <class T>
-  static as_default_on_t<std::decay_t<T>> as_default_on(T&& object) {
-    return as_default_on_t<std::decay_t<T>>(std::forward<T>(object));
-  }
 
   /// Wraps a function, for a chain.
   template <class Function>

@@ -10,10 +10,12 @@
 #include <type_traits>
 #include <utility>
 
+#include <weft/async/deferred.hpp>
 #include <weft/async/is_async_operation.hpp>
 #include <weft/base/error.hpp>
 #include <weft/coro/awaitable_frame.hpp>
 #include <weft/coro/coroutine_result.hpp>
+#include <weft/coro/direct_awaiter.hpp>
 #include <weft/coro/logical_thread.hpp>
 #include <weft/coro/operation_awaiter.hpp>
 #include <weft/coro/this_coro.hpp>
@@ -127,8 +129,6 @@ class awaitable_promise_base : public awaitable_frame {
   std::suspend_always initial_suspend() const noexcept { return {}; }
   auto final_suspend() const noexcept { return return_to_caller(); }
 
-  logical_thread<Executor>& thread() const noexcept { return *thread_; }
-
   /// Has the coroutine, which is about to be resumed, called by another one.
   void call_from(std::coroutine_handle<> caller, awaitable_promise_base& frame, call& by) noexcept {
     thread_ = frame.thread_;
@@ -143,7 +143,7 @@ class awaitable_promise_base : public awaitable_frame {
   auto await_transform(awaitable<U, Executor> callee,
                        std::source_location where = std::source_location::current()) {
     where_ = where;
-    if (thread_->throws_if_cancelled && !!thread_->cancellation.cancelled()) [[unlikely]]
+    if (thread_->is_to_throw()) [[unlikely]]
       throw_cancelled();
     return call_of<U>(std::move(callee));
   }
@@ -157,6 +157,15 @@ class awaitable_promise_base : public awaitable_frame {
       throw_cancelled();
     return operation_awaiter<std::decay_t<Operation>, Executor>(std::forward<Operation>(operation),
                                                                 *thread_);
+  }
+
+  template <class Signature, direct_initiation Initiation>
+  auto await_transform(deferred_async_operation<Signature, Initiation> operation,
+                       std::source_location where = std::source_location::current()) {
+    where_ = where;
+    if (thread_->begin_wait(*this)) [[unlikely]]
+      throw_cancelled();
+    return direct_awaiter<Signature, Initiation, Executor>(std::move(operation), *thread_);
   }
 
   template <plain_awaitable Awaitable>

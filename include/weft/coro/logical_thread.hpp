@@ -31,10 +31,14 @@ class logical_thread_base : public operation, public resume_loop::chain {
   cancellation_state cancellation;
   bool throws_if_cancelled = true;
 
+  /// Whether co_await is to throw.
+  bool is_to_throw() const noexcept { return throws_if_cancelled && !!cancellation.cancelled(); }
+
   /// A coroutine is about to wait. For an operation: whether it is to throw instead.
   bool begin_wait(awaitable_frame& innermost) noexcept {
     innermost_ = &innermost;
-    return arm(cancellation) && throws_if_cancelled;
+    arm(cancellation);
+    return is_to_throw();
   }
 
   /// The operation that the innermost coroutine waits for has completed.
@@ -68,6 +72,9 @@ class logical_thread : public logical_thread_base {
  public:
   const Executor& get_executor() const noexcept { return executor_; }
 
+  /// The scheduler behind the executor, if that does nothing but hand functions to it, or null.
+  scheduler* native() const noexcept { return native_; }
+
   /// Goes on with the innermost coroutine when others have had their turn. False if the executor
   /// refuses: the coroutine goes on at once.
   bool resume_later(std::coroutine_handle<> innermost) noexcept {
@@ -85,15 +92,15 @@ class logical_thread : public logical_thread_base {
 
  protected:
   logical_thread(operation::function run, chain::function end, const Executor& executor)
-      : logical_thread_base(run, end), executor_(executor) {}
+      : logical_thread_base(run, end), executor_(executor), native_(native_scheduler(executor_)) {}
   ~logical_thread() = default;
 
   /// Has the executor run this. Returns whether it will. (One that takes it and throws all the same
   /// has nobody here to tell.)
   bool submit(std::coroutine_handle<> next) noexcept {
     next_ = next;
-    if (scheduler* const native = native_scheduler(executor_)) [[likely]] {
-      scheduler_post(*native, this);
+    if (native_) [[likely]] {
+      scheduler_post(*native_, this);
       return true;
     }
     const Executor executor(executor_);
@@ -106,6 +113,7 @@ class logical_thread : public logical_thread_base {
 
  private:
   [[no_unique_address]] Executor executor_;
+  scheduler* const native_;
 };
 
 }  // namespace WEFT_NAMESPACE::detail
