@@ -259,3 +259,4 @@
 #include <weft/observe/metrics.hpp>
 #include <weft/observe/stack_frame.hpp>
 #include <weft/observe/stall_detector.hpp>
+#include <weft/sync/wait_queue.hpp>

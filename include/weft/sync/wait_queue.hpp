@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <type_traits>
+#include <utility>
+
+#include <weft/async/cancellation_type.hpp>
+#include <weft/base/error.hpp>
+#include <weft/base/operation.hpp>
+#include <weft/base/operation_results.hpp>
+#include <weft/base/reference_count.hpp>
+#include <weft/base/sharing_policy.hpp>
+#include <weft/context/scheduler.hpp>
+
+// What the objects of sync/ (mutexes, semaphores, channels) have in common.
+//
+// An object is a handle of a core. The core has the lock, the state and the queues of operations
+// that wait; it belongs to a context, whose wait_service knows it. The handle owns a reference to
+// it, and so does each waiting operation that may be cancelled; the others own none.
+//
+// States of an operation that waits, changed under the lock of its core:
+//   fresh -> pending    linked in a queue of its core, counted as work of its owner
+//   fresh -> granted    it has completed in its start, which tells that it has, or before
+//   pending -> granted  unlinked: what it waited for has been given to it
+//   pending -> aborted  unlinked: cancelled, or its object or context has ended
+// A pending operation is the core's. Who brings it into a later state owns it, and when the lock
+// has been released gives it to its owner, or destroys it if the context ends. From then on its
+// core is not touched for it, so its handler may destroy the object. Nothing leaves `granted`: a
+// cancellation that comes later changes nothing.
+//
+// Lock order: a cancellation signal before a core; no two cores; a core before no other lock but
+// those inside scheduler_work_started. Handlers and allocators are never called under it.
+
+namespace WEFT_NAMESPACE::detail {
+
+/// A link of a wait_list.
+class waiter {
+ public:
+  waiter() = default;
+  waiter(const waiter&) = delete;
+  waiter& operator=(const waiter&) = delete;
+
+ private:
+  template <class>
+  friend class wait_list;
+
+  waiter* earlier_ = nullptr;
+  waiter* later_ = nullptr;
+};
+
+/// A first-in-first-out queue of nodes, which derive from waiter. It does not own them. Guarded by
+/// the lock of a core. Every member is O(1).
+template <class Node>
+class wait_list {
+ public:
+  wait_list() = default;
+  wait_list(const wait_list&) = delete;
+  wait_list& operator=(const wait_list&) = delete;
+
+  bool empty() const noexcept { return first_ == nullptr; }
+  Node* front() const noexcept { return static_cast<Node*>(first_); }
+
+  /// The one behind `node`, or null.
+  static Node* after(const Node& node) noexcept {
+    return static_cast<Node*>(static_cast<const waiter&>(node).later_);
+  }
+
+  void push(Node& node) noexcept {
+    waiter& w = node;
+    w.earlier_ = last_;
+    w.later_ = nullptr;
+    (last_ ? last_->later_ : first_) = &w;
+    last_ = &w;
+  }
+
+  /// Takes out `node`, which is in this list.
+  void remove(Node& node) noexcept {
+    waiter& w = node;
+    (w.earlier_ ? w.earlier_->later_ : first_) = w.later_;
+    (w.later_ ? w.later_->earlier_ : last_) = w.earlier_;
+  }
+
+  /// Takes out the first, or returns null if there is none.
+  Node* pop() noexcept {
+    Node* const node = front();
+    if (node)
+      remove(*node);
+    return node;
+  }
+
+ private:
+  waiter* first_ = nullptr;
+  waiter* last_ = nullptr;
+};
+
+/// An operation that waits in a core.
+class waiting_operation : public operation, public waiter {
+ public:
+  enum class state : std::uint8_t { fresh, pending, granted, aborted };
+
+  /// The scheduler whose threads complete it.
+  scheduler& owner() const noexcept { return *owner_; }
+
+  bool is_pending() const noexcept { return state_ == state::pending; }
+  bool is_granted() const noexcept { return state_ == state::granted; }
+
+  /// It is about to be linked.
+  void become_pending() noexcept {
+    assert(state_ == state::fresh && "an operation is started once");
+    scheduler_work_started(*owner_);
+    state_ = state::pending;
+  }
+  /// It has completed before it has been linked.
+  void become_granted() noexcept { state_ = state::granted; }
+
+  /// Success if it was granted. A kind of operation with other results has a function of its own.
+  operation_results<error_code> take_results() noexcept {
+    return {is_granted() ? error_code() : error_code(error::operation_aborted)};
+  }
+
+ protected:
+  waiting_operation(function f, scheduler& owner) noexcept : operation(f), owner_(&owner) {}
+  ~waiting_operation() = default;
+
+ private:
+  friend class completed_waits;
+
+  scheduler* const owner_;
+  state state_ = state::fresh;
+};
+
+/// Operations that have been taken from their cores under the lock, and are ended when it has been
+/// released. So declare it before the lock:
+///
+///     completed_waits done;
+///     const std::lock_guard lock(core);
+///     done.grant(*waiting.pop());
+class completed_waits {
+ public:
+  completed_waits() = default;
+  completed_waits(const completed_waits&) = delete;
+  completed_waits& operator=(const completed_waits&) = delete;
+  /// Gives each to its owner. They complete in the order in which they were put in.
+  ~completed_waits() {
+    if (!operations_.empty())
+      deliver();
+  }
+
+  /// Under the lock: a pending operation, which has been unlinked, ends so. What it results in
+  /// beyond its state has been stored in it.
+  void grant(waiting_operation& op) noexcept { put(op, waiting_operation::state::granted); }
+  void abort(waiting_operation& op) noexcept { put(op, waiting_operation::state::aborted); }
+
+  /// Takes all out of `waiting` and has them end so.
+  template <class Node>
+  std::size_t grant(wait_list<Node>& waiting) noexcept {
+    return put_all(waiting, waiting_operation::state::granted);
+  }
+  template <class Node>
+  std::size_t abort(wait_list<Node>& waiting) noexcept {
+    return put_all(waiting, waiting_operation::state::aborted);
+  }
+
+  /// Without the lock: destroys them, with their handlers un-called.
+  WEFT_API void destroy() noexcept;
+
+ private:
+  WEFT_API void deliver() noexcept;
+
+  void put(waiting_operation& op, waiting_operation::state s) noexcept {
+    assert(op.is_pending());
+    op.state_ = s;
+    operations_.push(&op);
+  }
+  template <class Node>
+  std::size_t put_all(wait_list<Node>& waiting, waiting_operation::state s) noexcept {
+    std::size_t n = 0;
+    for (; Node* const op = waiting.pop(); ++n)
+      put(*op, s);
+    return n;
+  }
+
+  operation_queue operations_;
+};
+
+class wait_service;
+
+/// What the wait_service of a context knows of a core.
+class WEFT_API wait_registration {
+ public:
+  wait_registration(const wait_registration&) = delete;
+  wait_registration& operator=(const wait_registration&) = delete;
+
+ protected:
+  /// Throws std::bad_alloc.
+  explicit wait_registration(execution_context& context);
+  virtual ~wait_registration();
+
+  /// The context need not know it any longer: nothing waits in it, nor will. May be called again.
+  void leave() noexcept;
+
+ private:
+  friend class wait_service;
+
+  /// The context ends: puts all pending operations in `out`.
+  virtual void shut_down(completed_waits& out) noexcept = 0;
+
+  wait_service* service_;  // null: it has left, or been shut down
+  wait_registration* previous_ = nullptr;
+  wait_registration* next_ = nullptr;
+};
+
+/// A count of references for one thread.
+class unshared_reference_count {
+ public:
+  void add() noexcept { ++count_; }
+  bool drop() noexcept { return --count_ == 0; }
+
+ private:
+  std::size_t count_ = 1;
+};
+
+/// A core: the lock by the policy (it is BasicLockable), the count of references, the place in the
+/// context. What waits, and for what, is the derived class's: it has
+///   - `void take_pending(completed_waits& out) noexcept`: under the lock, unlinks all pending
+///     operations and aborts them;
+///   - for core_operation, `void withdraw(Operation&, completed_waits& out) noexcept`: under the
+///     lock, unlinks one, aborts it, and grants others what they had to wait for because of it.
+template <class Policy>
+class wait_core : public wait_registration {
+  static constexpr bool is_concurrent = Policy::is_concurrent;
+
+ public:
+  using policy = Policy;
+
+  /// The scheduler of the context that it belongs to.
+  scheduler& owner() const noexcept { return *owner_; }
+
+  void lock() noexcept { mutex_.lock(); }
+  void unlock() noexcept { mutex_.unlock(); }
+
+  void retain() noexcept { references_.add(); }
+  void release() noexcept {
+    if (references_.drop())
+      delete this;
+  }
+
+  /// Aborts all that is pending.
+  void cancel() noexcept {
+    completed_waits done;
+    const std::lock_guard lock(*this);
+    take_pending(done);
+  }
+
+  /// The end of the object: nothing is started in it from now on. Aborts all that is pending, and
+  /// gives back the handle's reference.
+  void close() noexcept {
+    hand_over();
+    cancel();
+    leave();
+    release();
+  }
+
+ protected:
+  /// Throws std::bad_alloc.
+  explicit wait_core(execution_context& context)
+      : wait_registration(context), owner_(&use_scheduler(context)) {}
+  ~wait_core() override = default;
+
+  virtual void take_pending(completed_waits& out) noexcept = 0;
+
+ private:
+  void shut_down(completed_waits& out) noexcept final {
+    hand_over();
+    {
+      const std::lock_guard lock(*this);
+      take_pending(out);
+    }
+    hand_over();
+  }
+
+  /// An object of one thread may be ended by another one, which knows that it is the last.
+  void hand_over() noexcept {
+    if constexpr (!is_concurrent)
+      mutex_.hand_over();
+  }
+
+  typename Policy::mutex mutex_;
+  std::conditional_t<is_concurrent, reference_count, unshared_reference_count> references_;
+  scheduler* const owner_;
+};
+
+/// Owns an object's reference to its core, and ends the object. One that has been moved from has no
+/// core, and must only be assigned to or destroyed.
+template <class Core>
+class core_handle {
+ public:
+  /// Throws std::bad_alloc, or what the core's constructor throws.
+  template <class... Args>
+  explicit core_handle(std::in_place_t, Args&&... args)
+      : core_(new Core(std::forward<Args>(args)...)) {}
+  core_handle(core_handle&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
+  core_handle& operator=(core_handle&& other) noexcept {
+    core_handle old(std::move(*this));
+    core_ = std::exchange(other.core_, nullptr);
+    return *this;
+  }
+  ~core_handle() {
+    if (core_)
+      core_->close();
+  }
+
+  Core* operator->() const noexcept { return core_; }
+  Core& operator*() const noexcept { return *core_; }
+
+ private:
+  Core* core_;
+};
+
+/// The part of a waiting operation that depends on its core alone: what an initiation names as its
+/// operation_type derives from it (see direct_initiation), and adds a constructor that takes the
+/// initiation, and `bool start() noexcept`.
+template <class Core>
+class core_operation : public waiting_operation {
+ public:
+  void retain() noexcept {
+    core_->retain();
+    is_retaining_ = true;
+  }
+
+  /// Of whatever type: a wait that is aborted has had no effect.
+  void cancel(cancellation_type type) noexcept {
+    if (type == cancellation_type::none)
+      return;
+    completed_waits done;
+    const std::lock_guard lock(*core_);
+    if (is_pending())
+      core_->withdraw(*this, done);
+  }
+
+ protected:
+  core_operation(function f, scheduler& owner, Core& core) noexcept
+      : waiting_operation(f, owner), core_(&core) {}
+  ~core_operation() {
+    if (is_retaining_)
+      core_->release();
+  }
+
+  Core& core() const noexcept { return *core_; }
+
+ private:
+  Core* const core_;
+  bool is_retaining_ = false;
+};
+
+}  // namespace WEFT_NAMESPACE::detail
