@@ -242,6 +242,8 @@
 #include <weft/net/v6_only.hpp>
 #include <weft/net/zero_copy.hpp>
 
+#include <weft/sync/wait_queue.hpp>
+
 #include <weft/coro/awaitable.hpp>
 #include <weft/coro/awaitable_frame.hpp>
 #include <weft/coro/awaited_result.hpp>
@@ -259,4 +261,3 @@
 #include <weft/observe/metrics.hpp>
 #include <weft/observe/stack_frame.hpp>
 #include <weft/observe/stall_detector.hpp>
-#include <weft/sync/wait_queue.hpp>
