@@ -242,6 +242,11 @@
 #include <weft/net/v6_only.hpp>
 #include <weft/net/zero_copy.hpp>
 
+#include <weft/sync/channel.hpp>
+#include <weft/sync/channel_buffer.hpp>
+#include <weft/sync/channel_core.hpp>
+#include <weft/sync/channel_error.hpp>
+#include <weft/sync/channel_ring.hpp>
 #include <weft/sync/wait_queue.hpp>
 
 #include <weft/coro/awaitable.hpp>
