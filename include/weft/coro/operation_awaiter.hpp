@@ -11,6 +11,7 @@
 #include <weft/coro/awaited_result.hpp>
 #include <weft/coro/in_place_call.hpp>
 #include <weft/coro/logical_thread.hpp>
+#include <weft/execution/inline_executor.hpp>
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -74,6 +75,7 @@ class operation_awaiter {
   class handler {
    public:
     using executor_type = Executor;
+    using immediate_executor_type = inline_executor;  // what completes at once goes on at once
     using cancellation_slot_type = cancellation_slot;
 
     explicit handler(operation_awaiter& awaiter) noexcept : awaiter_(&awaiter) {}
@@ -85,6 +87,7 @@ class operation_awaiter {
     }
 
     const executor_type& get_executor() const noexcept { return awaiter_->thread_.get_executor(); }
+    immediate_executor_type get_immediate_executor() const noexcept { return {}; }
     cancellation_slot_type get_cancellation_slot() const noexcept {
       return awaiter_->thread_.cancellation.slot();
     }

@@ -292,6 +292,37 @@ TEST(awaitable, operations_that_complete_at_once_let_others_have_their_turn) {
   EXPECT_GT(most, 1) << "each suspends";
 }
 
+TEST(awaitable, operations_that_find_what_they_wait_for_do_not_suspend_it) {
+  io_context context;
+  int waited = 0;
+  co_spawn(
+      context,
+      [&]() -> awaitable<void> {
+        weft::steady_timer timer(co_await this_coro::executor);
+        for (; waited != 3; ++waited)
+          co_await timer.async_wait();
+      },
+      detached);
+  EXPECT_EQ(context.run_one(), 1u);
+  EXPECT_EQ(waited, 3);
+}
+
+TEST(awaitable, what_completes_at_once_goes_on_in_its_strand) {
+  weft::thread_pool pool(2);
+  const auto strand = weft::make_strand(pool);
+  bool inside = false;
+  co_spawn(
+      strand,
+      [&]() -> awaitable<void> {
+        weft::steady_timer timer(pool.get_executor());
+        co_await timer.async_wait();
+        inside = strand.running_in_this_thread();
+      },
+      detached);
+  pool.join();
+  EXPECT_TRUE(inside);
+}
+
 TEST(awaitable, what_an_initiating_function_throws_is_thrown_by_co_await) {
   run([]() -> awaitable<void> {
     const auto refuse = [](auto&& token) {
