@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include <weft/async/any_completion_handler.hpp>
 #include <weft/async/cancellation_signal.hpp>
 #include <weft/base/error_code.hpp>
 #include <weft/context/io_context.hpp>
@@ -31,7 +32,7 @@ struct report {
 };
 
 /// A handler of any operation whose first result is an error_code. It can only be moved, and tells
-/// its report what became of it; its memory is counted.
+/// its report what became of it; its memory is counted. It may have another handler go on from it.
 class probe {
  public:
   using allocator_type = counting_allocator<std::byte>;
@@ -41,11 +42,15 @@ class probe {
   probe(report& r, weft::any_io_executor executor, weft::cancellation_slot slot = {},
         std::shared_ptr<void> owned = {})
       : report_(&r), executor_(std::move(executor)), slot_(slot), owned_(std::move(owned)) {}
+  probe(report& r, weft::any_io_executor executor, weft::cancellation_slot slot,
+        weft::any_completion_handler<void(weft::error_code)> next)
+      : report_(&r), executor_(std::move(executor)), slot_(slot), next_(std::move(next)) {}
   probe(probe&& other) noexcept
       : report_(std::exchange(other.report_, nullptr)),
         executor_(other.executor_),
         slot_(other.slot_),
-        owned_(std::move(other.owned_)) {}
+        owned_(std::move(other.owned_)),
+        next_(std::move(other.next_)) {}
   probe& operator=(probe&&) = delete;
   ~probe() {
     if (report_)
@@ -65,6 +70,8 @@ class probe {
     ++r.calls;
     if (then)
       then();
+    if (next_)
+      std::move(next_)(ec);
   }
 
  private:
@@ -72,6 +79,7 @@ class probe {
   weft::any_io_executor executor_;
   weft::cancellation_slot slot_;
   std::shared_ptr<void> owned_;
+  weft::any_completion_handler<void(weft::error_code)> next_;
 };
 
 /// One I/O object, with one kind of operation on it that can be started again and again, one at a

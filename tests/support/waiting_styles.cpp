@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "support/waiting_styles.hpp"
+
+#include <array>
+#include <chrono>
+#include <future>
+#include <utility>
+
+#include <weft/async/bind_cancellation_slot.hpp>
+#include <weft/async/detached.hpp>
+#include <weft/async/use_future.hpp>
+#include <weft/base/error.hpp>
+#include <weft/coro/awaitable.hpp>
+#include <weft/coro/co_spawn.hpp>
+#include <weft/coro/use_awaitable.hpp>
+
+namespace weft_test {
+namespace {
+
+using weft::any_io_executor;
+using weft::awaitable;
+using weft::bind_cancellation_slot;
+using weft::cancellation_slot;
+using weft::error_code;
+
+void callback(operation_case& object, wait_outcome& outcome, any_io_executor executor,
+              cancellation_slot slot) {
+  async_perform(object, outcome.operation, executor,
+                bind_cancellation_slot(slot, [w = waiting(outcome)](error_code ec) { w.end(ec); }));
+}
+
+template <class Future>
+void look_at(Future& future, const waiting& w) {
+  if (!future.valid() || future.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
+    return;
+  error_code ec;
+  try {
+    future.get();
+  } catch (const weft::system_error& e) {
+    ec = e.code();
+  } catch (const std::future_error&) {
+    return;  // the promise is gone: the wait has been let go
+  }
+  w.end(ec);
+}
+
+void future(operation_case& object, wait_outcome& outcome, any_io_executor executor,
+            cancellation_slot slot) {
+  auto f = std::make_shared<std::future<void>>(async_perform(
+      object, outcome.operation, executor, bind_cancellation_slot(slot, weft::use_future)));
+  outcome.look = [f, w = waiting(outcome)] { look_at(*f, w); };
+}
+
+awaitable<void> wait_in_coroutine(operation_case& object, wait_outcome& outcome,
+                                  any_io_executor executor) {
+  const waiting w(outcome);
+  error_code ec;
+  try {
+    co_await async_perform(object, outcome.operation, executor, weft::deferred);
+  } catch (const weft::system_error& e) {
+    ec = e.code();
+  }
+  w.end(ec);
+}
+
+void coroutine(operation_case& object, wait_outcome& outcome, any_io_executor executor,
+               cancellation_slot slot) {
+  weft::co_spawn(executor, wait_in_coroutine(object, outcome, executor),
+                 bind_cancellation_slot(slot, weft::detached));
+}
+
+/// The operation in a coroutine of its own, two calls deep.
+awaitable<void> wait_in_called_coroutine(operation_case& object, wait_outcome& outcome,
+                                         any_io_executor executor) {
+  const waiting w(outcome);
+  error_code ec;
+  try {
+    co_await async_perform(object, outcome.operation, executor, weft::use_awaitable);
+  } catch (const weft::system_error& e) {
+    ec = e.code();
+  }
+  w.end(ec);
+}
+
+void called_coroutine(operation_case& object, wait_outcome& outcome, any_io_executor executor,
+                      cancellation_slot slot) {
+  weft::co_spawn(executor, wait_in_called_coroutine(object, outcome, executor),
+                 bind_cancellation_slot(slot, weft::detached));
+}
+
+const std::array styles{
+    waiting_style{"callback", callback},
+    waiting_style{"std::future", future},
+    waiting_style{"coroutine", coroutine},
+    waiting_style{"called coroutine", called_coroutine},
+};
+
+}  // namespace
+
+std::span<const waiting_style> waiting_styles() {
+  return styles;
+}
+
+}  // namespace weft_test
