@@ -67,10 +67,11 @@ struct receive_transformed {
 };
 
 template <class T, class Policy, class Form>
-class receive_operation : public channel_receive<T, Policy> {
+class channel_receive_operation : public channel_receive<T, Policy> {
  public:
   template <class Initiation>
-  receive_operation(operation::function f, scheduler& owner, Initiation&& initiation) noexcept
+  channel_receive_operation(operation::function f, scheduler& owner,
+                            Initiation&& initiation) noexcept
       : channel_receive<T, Policy>(f, owner, initiation.core()) {}
 
   auto take_results() {
@@ -79,10 +80,10 @@ class receive_operation : public channel_receive<T, Policy> {
 };
 
 template <class T, class Policy>
-class send_operation : public channel_send<T, Policy> {
+class channel_send_operation : public channel_send<T, Policy> {
  public:
   template <class Initiation>
-  send_operation(operation::function f, scheduler& owner, Initiation&& initiation) noexcept
+  channel_send_operation(operation::function f, scheduler& owner, Initiation&& initiation) noexcept
       : channel_send<T, Policy>(f, owner, initiation.core(), initiation.take_value()) {}
 };
 
@@ -272,7 +273,7 @@ class basic_channel {
 
   class initiate_send : public initiation {
    public:
-    using operation_type = detail::send_operation<T, Policy>;
+    using operation_type = detail::channel_send_operation<T, Policy>;
 
     initiate_send(const basic_channel* self, T&& value) noexcept
         : initiation(self), value_(std::move(value)) {}
@@ -290,7 +291,7 @@ class basic_channel {
   template <class Form>
   class initiate_receive : public initiation {
    public:
-    using operation_type = detail::receive_operation<T, Policy, Form>;
+    using operation_type = detail::channel_receive_operation<T, Policy, Form>;
     using initiation::initiation;
 
     template <completion_handler_for<typename Form::template signature<T>> Handler>
