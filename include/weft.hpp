@@ -18,6 +18,8 @@
 #include <weft/base/owned_pointer.hpp>
 #include <weft/base/sharing_policy.hpp>
 #include <weft/base/socket_constants.hpp>
+#include <weft/base/strong_count.hpp>
+#include <weft/base/strong_ptr.hpp>
 #include <weft/base/thread_memory.hpp>
 #include <weft/base/type_name.hpp>
 #include <weft/base/worker_counts.hpp>
