@@ -106,6 +106,22 @@
 #include <weft/context/thread.hpp>
 #include <weft/context/thread_pool.hpp>
 
+#include <weft/sync/async_barrier.hpp>
+#include <weft/sync/async_condition.hpp>
+#include <weft/sync/async_event.hpp>
+#include <weft/sync/async_latch.hpp>
+#include <weft/sync/async_mutex.hpp>
+#include <weft/sync/async_semaphore.hpp>
+#include <weft/sync/async_shared_mutex.hpp>
+#include <weft/sync/channel.hpp>
+#include <weft/sync/channel_buffer.hpp>
+#include <weft/sync/channel_core.hpp>
+#include <weft/sync/channel_error.hpp>
+#include <weft/sync/channel_ring.hpp>
+#include <weft/sync/lock_word.hpp>
+#include <weft/sync/wait_object.hpp>
+#include <weft/sync/wait_queue.hpp>
+
 #include <weft/io/basic_descriptor.hpp>
 #include <weft/io/basic_file.hpp>
 #include <weft/io/basic_random_access_file.hpp>
@@ -243,13 +259,6 @@
 #include <weft/net/unicast.hpp>
 #include <weft/net/v6_only.hpp>
 #include <weft/net/zero_copy.hpp>
-
-#include <weft/sync/channel.hpp>
-#include <weft/sync/channel_buffer.hpp>
-#include <weft/sync/channel_core.hpp>
-#include <weft/sync/channel_error.hpp>
-#include <weft/sync/channel_ring.hpp>
-#include <weft/sync/wait_queue.hpp>
 
 #include <weft/coro/awaitable.hpp>
 #include <weft/coro/awaitable_frame.hpp>

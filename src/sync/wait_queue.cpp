@@ -10,20 +10,25 @@ namespace WEFT_NAMESPACE::detail {
 // ---- completed_waits
 
 void completed_waits::deliver() noexcept {
-  operation* op = operations_.pop();
-  while (op) {
-    scheduler& owner = static_cast<waiting_operation*>(op)->owner();
-    operation* next = operations_.pop();
-    if (!next)
-      return scheduler_complete(owner, op);
-    operation_queue of_one_owner;
+  operation_queue of_one_owner;
+  scheduler* owner = nullptr;
+  while (operation* const op = operations_.pop()) {
+    auto* const ended = static_cast<waiting_operation*>(op);
+    if (ended->relocks_) {
+      ended->relocks_ = false;
+      auto* const relocking = static_cast<relocking_operation*>(ended);
+      relocking->relock_(*relocking);
+      continue;
+    }
+    if (owner != &ended->owner()) {
+      if (owner)
+        scheduler_complete(*owner, of_one_owner);
+      owner = &ended->owner();
+    }
     of_one_owner.push(op);
-    for (; next && &static_cast<waiting_operation*>(next)->owner() == &owner;
-         next = operations_.pop())
-      of_one_owner.push(next);
-    scheduler_complete(owner, of_one_owner);
-    op = next;
   }
+  if (owner)
+    scheduler_complete(*owner, of_one_owner);
 }
 
 void completed_waits::destroy() noexcept {

@@ -27,10 +27,11 @@
 //   fresh -> granted    it has completed in its start, which tells that it has, or before
 //   pending -> granted  unlinked: what it waited for has been given to it
 //   pending -> aborted  unlinked: cancelled, or its object or context has ended
+//   granted -> aborted  only of a relocking_operation: the mutex has ended that it was to lock
 // A pending operation is the core's. Who brings it into a later state owns it, and when the lock
 // has been released gives it to its owner, or destroys it if the context ends. From then on its
-// core is not touched for it, so its handler may destroy the object. Nothing leaves `granted`: a
-// cancellation that comes later changes nothing.
+// core is not touched for it, so its handler may destroy the object. A cancellation that comes
+// later changes nothing.
 //
 // Lock order: a cancellation signal before a core; no two cores; a core before no other lock but
 // those inside scheduler_work_started. Handlers and allocators are never called under it.
@@ -129,8 +130,31 @@ class waiting_operation : public operation, public waiter {
  private:
   friend class completed_waits;
 
+  friend class relocking_operation;
+
   scheduler* const owner_;
   state state_ = state::fresh;
+  bool relocks_ = false;
+};
+
+/// An operation of a condition: once it has been granted or aborted there, it locks a mutex, in
+/// whose queue it may have to wait again, and only then is given to its owner. That wait cannot be
+/// cancelled.
+class relocking_operation : public waiting_operation {
+ protected:
+  /// Called with no lock of a core held.
+  using relock_function = void (*)(relocking_operation&) noexcept;
+
+  relocking_operation(function f, scheduler& owner, relock_function relock) noexcept
+      : waiting_operation(f, owner), relock_(relock) {
+    relocks_ = true;
+  }
+  ~relocking_operation() = default;
+
+ private:
+  friend class completed_waits;
+
+  const relock_function relock_;
 };
 
 /// Operations that have been taken from their cores under the lock, and are ended when it has been
@@ -150,19 +174,29 @@ class completed_waits {
       deliver();
   }
 
-  /// Under the lock: a pending operation, which has been unlinked, ends so. What it results in
-  /// beyond its state has been stored in it.
-  void grant(waiting_operation& op) noexcept { put(op, waiting_operation::state::granted); }
-  void abort(waiting_operation& op) noexcept { put(op, waiting_operation::state::aborted); }
+  /// Under the lock: an operation that was pending, and has been unlinked, ends so. What it results
+  /// in beyond its state has been stored in it. One that relocks keeps its state when it is granted
+  /// the mutex.
+  void grant(waiting_operation& op) noexcept {
+    if (op.is_pending())
+      op.state_ = waiting_operation::state::granted;
+    operations_.push(&op);
+  }
+  void abort(waiting_operation& op) noexcept {
+    op.state_ = waiting_operation::state::aborted;
+    operations_.push(&op);
+  }
 
   /// Takes all out of `waiting` and has them end so.
   template <class Node>
-  std::size_t grant(wait_list<Node>& waiting) noexcept {
-    return put_all(waiting, waiting_operation::state::granted);
+  void grant(wait_list<Node>& waiting) noexcept {
+    while (Node* const op = waiting.pop())
+      grant(*op);
   }
   template <class Node>
-  std::size_t abort(wait_list<Node>& waiting) noexcept {
-    return put_all(waiting, waiting_operation::state::aborted);
+  void abort(wait_list<Node>& waiting) noexcept {
+    while (Node* const op = waiting.pop())
+      abort(*op);
   }
 
   /// Without the lock: destroys them, with their handlers un-called.
@@ -170,19 +204,6 @@ class completed_waits {
 
  private:
   WEFT_API void deliver() noexcept;
-
-  void put(waiting_operation& op, waiting_operation::state s) noexcept {
-    assert(op.is_pending());
-    op.state_ = s;
-    operations_.push(&op);
-  }
-  template <class Node>
-  std::size_t put_all(wait_list<Node>& waiting, waiting_operation::state s) noexcept {
-    std::size_t n = 0;
-    for (; Node* const op = waiting.pop(); ++n)
-      put(*op, s);
-    return n;
-  }
 
   operation_queue operations_;
 };
@@ -226,10 +247,11 @@ class unshared_reference_count {
 
 /// A core: the lock by the policy (it is BasicLockable), the count of references, the place in the
 /// context. What waits, and for what, is the derived class's: it has
-///   - `void take_pending(completed_waits& out) noexcept`: under the lock, unlinks all pending
-///     operations and aborts them;
+///   - `void take_pending(completed_waits& out) noexcept`: under the lock, unlinks all operations
+///     that can be cancelled and aborts them; and, if others can be in its queues, `take_all`;
 ///   - for core_operation, `void withdraw(Operation&, completed_waits& out) noexcept`: under the
-///     lock, unlinks one, aborts it, and grants others what they had to wait for because of it.
+///     lock, unlinks one that is pending, aborts it, and grants others what they had to wait for
+///     because of it. It may decline: then that one is as good as granted.
 template <class Policy>
 class wait_core : public wait_registration {
   static constexpr bool is_concurrent = Policy::is_concurrent;
@@ -260,7 +282,11 @@ class wait_core : public wait_registration {
   /// gives back the handle's reference.
   void close() noexcept {
     hand_over();
-    cancel();
+    {
+      completed_waits done;
+      const std::lock_guard lock(*this);
+      take_all(done);
+    }
     leave();
     release();
   }
@@ -271,14 +297,21 @@ class wait_core : public wait_registration {
       : wait_registration(context), owner_(&use_scheduler(context)) {}
   ~wait_core() override = default;
 
+  /// What is read or written without the lock is about to be: the policy's assertion.
+  void touch() noexcept {
+    if constexpr (!is_concurrent)
+      mutex_.lock();
+  }
+
   virtual void take_pending(completed_waits& out) noexcept = 0;
+  virtual void take_all(completed_waits& out) noexcept { take_pending(out); }
 
  private:
   void shut_down(completed_waits& out) noexcept final {
     hand_over();
     {
       const std::lock_guard lock(*this);
-      take_pending(out);
+      take_all(out);
     }
     hand_over();
   }
@@ -303,6 +336,8 @@ class core_handle {
   template <class... Args>
   explicit core_handle(std::in_place_t, Args&&... args)
       : core_(new Core(std::forward<Args>(args)...)) {}
+  /// Takes over the reference to a new core.
+  explicit core_handle(Core* core) noexcept : core_(core) {}
   core_handle(core_handle&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
   core_handle& operator=(core_handle&& other) noexcept {
     core_handle old(std::move(*this));
@@ -324,8 +359,8 @@ class core_handle {
 /// The part of a waiting operation that depends on its core alone: what an initiation names as its
 /// operation_type derives from it (see direct_initiation), and adds a constructor that takes the
 /// initiation, and `bool start() noexcept`.
-template <class Core>
-class core_operation : public waiting_operation {
+template <class Core, class Base = waiting_operation>
+class core_operation : public Base {
  public:
   void retain() noexcept {
     core_->retain();
@@ -338,13 +373,14 @@ class core_operation : public waiting_operation {
       return;
     completed_waits done;
     const std::lock_guard lock(*core_);
-    if (is_pending())
+    if (this->is_pending())
       core_->withdraw(*this, done);
   }
 
  protected:
-  core_operation(function f, scheduler& owner, Core& core) noexcept
-      : waiting_operation(f, owner), core_(&core) {}
+  template <class... Args>
+  core_operation(operation::function f, scheduler& owner, Core& core, Args... args) noexcept
+      : Base(f, owner, args...), core_(&core) {}
   ~core_operation() {
     if (is_retaining_)
       core_->release();
