@@ -18,6 +18,7 @@
 #include <weft/base/owned_pointer.hpp>
 #include <weft/base/sharing_policy.hpp>
 #include <weft/base/socket_constants.hpp>
+#include <weft/base/stack_pointer.hpp>
 #include <weft/base/strong_count.hpp>
 #include <weft/base/strong_ptr.hpp>
 #include <weft/base/thread_memory.hpp>
@@ -262,14 +263,18 @@
 
 #include <weft/coro/awaitable.hpp>
 #include <weft/coro/awaitable_frame.hpp>
+#include <weft/coro/awaitable_promise.hpp>
 #include <weft/coro/awaited_result.hpp>
 #include <weft/coro/co_spawn.hpp>
 #include <weft/coro/coroutine_result.hpp>
 #include <weft/coro/direct_awaiter.hpp>
+#include <weft/coro/frame_memory.hpp>
 #include <weft/coro/in_place_call.hpp>
 #include <weft/coro/logical_thread.hpp>
 #include <weft/coro/operation_awaiter.hpp>
 #include <weft/coro/resume_loop.hpp>
+#include <weft/coro/submission_awaiter.hpp>
+#include <weft/coro/task.hpp>
 #include <weft/coro/this_coro.hpp>
 #include <weft/coro/use_awaitable.hpp>
 

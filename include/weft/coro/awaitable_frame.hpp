@@ -2,18 +2,20 @@
 #pragma once
 
 #include <coroutine>
-#include <cstddef>
-#include <new>
 #include <source_location>
 #include <utility>
 
-#include <weft/base/thread_memory.hpp>
+#include <weft/coro/frame_memory.hpp>
 
 namespace WEFT_NAMESPACE::detail {
 
+class logical_thread_base;
+
 /// What the promises of all coroutines of a logical thread begin with: the chain of callers, and
-/// where each waits.
-class awaitable_frame {
+/// where each waits. What is said of a caller is set by `call_from`, before the coroutine runs.
+///
+/// It is the first base of a promise, at its very address, so that a frame leads to its coroutine.
+class awaitable_frame : public recycled_frame {
  public:
   /// The part of a co_await that owns the coroutine which it calls.
   class call {
@@ -37,9 +39,32 @@ class awaitable_frame {
   awaitable_frame(const awaitable_frame&) = delete;
   awaitable_frame& operator=(const awaitable_frame&) = delete;
 
+  /// Null for the outermost.
   const awaitable_frame* caller() const noexcept { return caller_; }
   /// Of the co_await that it is in; an empty one if it has not come to one.
   const std::source_location& where() const noexcept { return where_; }
+
+  std::coroutine_handle<> handle() noexcept {
+    return std::coroutine_handle<awaitable_frame>::from_promise(*this);
+  }
+
+  /// Has the coroutine, which is about to be resumed, called by the co_await `by` of another one.
+  void call_from(awaitable_frame& caller, call& by) noexcept {
+    thread_ = caller.thread_;
+    caller_ = &caller;
+    call_ = &by;
+  }
+  /// Has it called by nobody: its logical thread ends with it.
+  void call_from(logical_thread_base& thread) noexcept {
+    thread_ = &thread;
+    caller_ = nullptr;
+  }
+  /// Has it called by a coroutine that is none of weft's: it is in no logical thread.
+  void call_from(std::coroutine_handle<> foreign) noexcept {
+    thread_ = nullptr;
+    caller_ = nullptr;
+    foreign_ = foreign.address();
+  }
 
   /// Destroys this coroutine and its callers but the outermost, one after the other.
   static void destroy_callees(awaitable_frame& innermost) noexcept {
@@ -50,22 +75,16 @@ class awaitable_frame {
     }
   }
 
-  // Frames are recycled as the memory of operations is.
-  static void* operator new(std::size_t size) {
-    return thread_memory::allocate(size, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-  }
-  static void operator delete(void* frame, std::size_t size) noexcept {
-    thread_memory::deallocate(frame, size, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-  }
-
  protected:
-  awaitable_frame() noexcept = default;
+  awaitable_frame() noexcept {}
   ~awaitable_frame() = default;
 
-  // Null for the outermost.
-  awaitable_frame* caller_ = nullptr;
-  std::coroutine_handle<> caller_handle_;
-  call* call_ = nullptr;
+  logical_thread_base* thread_;  // null below a coroutine that is none of weft's
+  awaitable_frame* caller_;
+  union {
+    call* call_;     // with a caller
+    void* foreign_;  // without, and without a thread
+  };
   std::source_location where_;
 };
 

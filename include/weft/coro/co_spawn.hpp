@@ -16,6 +16,7 @@
 #include <weft/context/operation_offer.hpp>
 #include <weft/context/submission.hpp>
 #include <weft/coro/awaitable.hpp>
+#include <weft/coro/task.hpp>
 #include <weft/execution/submit.hpp>
 #include <weft/execution/work_tracker.hpp>
 
@@ -66,8 +67,9 @@ class spawn_outcome<void> {
   std::exception_ptr error_;
 };
 
-/// A coroutine, or a function that makes it, that is started as a logical thread, and the handler
-/// that hears of its end. One operation all the way; it is in one stage at a time:
+/// A coroutine of the type `Called`, or a function that makes it, that is started as a logical
+/// thread, and the handler that hears of its end. One operation all the way; it is in one stage at
+/// a time:
 ///   queued     The executor is to begin it: to call the function, and to resume what that returns.
 ///   running    Its coroutines run, or wait; or the innermost is queued to go on.
 ///   concluded  The coroutines have ended and are destroyed, the outcome is here. It is offered to
@@ -79,8 +81,9 @@ class spawn_outcome<void> {
 ///
 /// Destroyed before that, by whoever owns it then, it destroys the coroutines, the innermost first,
 /// then the function, and the handler last, when the memory has gone back.
-template <class T, class Executor, class Start, class Handler>
+template <class Called, class Executor, class Start, class Handler>
 class spawned final : public logical_thread<Executor> {
+  using T = typename Called::value_type;
   using allocator_type = associated_allocator_t<Handler>;
   using memory = operation_owner<spawned, allocator_type>;
   using handler_executor = associated_executor_t<Handler, Executor>;
@@ -156,11 +159,11 @@ class spawned final : public logical_thread<Executor> {
   void begin() {
     stage_ = stage::running;
     try {
-      if constexpr (std::is_same_v<Start, awaitable<T, Executor>>)
+      if constexpr (std::is_same_v<Start, Called>)
         called_ = std::move(start_);
       else
         called_ = std::move(start_)();
-      assert(called_.valid() && "co_spawn was given an awaitable without a coroutine");
+      assert(called_.valid() && "co_spawn was given what has no coroutine");
     } catch (...) {
       outcome_.fail(std::current_exception());
       stage_ = stage::concluded;
@@ -245,7 +248,7 @@ class spawned final : public logical_thread<Executor> {
   stage stage_ = stage::queued;
   spawn_outcome<T> outcome_;
   [[no_unique_address]] Start start_;
-  awaitable<T, Executor> called_;  // may refer to start_
+  Called called_;  // may refer to start_
 };
 
 template <class T>
@@ -257,7 +260,7 @@ struct spawn_signature<void> {
   using type = void(std::exception_ptr);
 };
 
-template <class T, class Executor>
+template <class Called, class Executor>
 class initiate_spawn {
  public:
   using executor_type = Executor;
@@ -267,7 +270,7 @@ class initiate_spawn {
 
   template <class Handler, class Start>
   void operator()(Handler&& handler, Start&& start) const {
-    spawned<T, Executor, std::decay_t<Start>, std::decay_t<Handler>>::start(
+    spawned<Called, Executor, std::decay_t<Start>, std::decay_t<Handler>>::start(
         executor_, std::forward<Start>(start), std::forward<Handler>(handler));
   }
 
@@ -275,28 +278,37 @@ class initiate_spawn {
   [[no_unique_address]] Executor executor_;
 };
 
-template <class T>
-inline constexpr bool is_awaitable_type = false;
+/// Which type of executor a coroutine runs on; a task runs on any.
+template <class Called>
+struct executor_to_spawn {};
 template <class T, class Executor>
-inline constexpr bool is_awaitable_type<awaitable<T, Executor>> = true;
+struct executor_to_spawn<awaitable<T, Executor>> {
+  using type = Executor;
+};
+template <class T>
+struct executor_to_spawn<task<T>> {
+  using type = any_io_executor;
+};
 
-/// A function that co_spawn may start on `Executor`.
+/// A coroutine that co_spawn may start on `Executor`.
+template <class Called, class Executor>
+concept spawnable =
+    std::is_convertible_v<const Executor&, typename executor_to_spawn<Called>::type>;
+
+/// A function that makes one.
 template <class F, class Executor>
-concept spawnable_function =
-    std::is_invocable_v<std::decay_t<F>> &&
-    is_awaitable_type<std::invoke_result_t<std::decay_t<F>>> &&
-    std::is_convertible_v<const Executor&,
-                          typename std::invoke_result_t<std::decay_t<F>>::executor_type>;
+concept spawnable_function = std::is_invocable_v<std::decay_t<F>> &&
+                             spawnable<std::invoke_result_t<std::decay_t<F>>, Executor>;
 
-template <class Awaitable, class Token, class Start>
-auto spawn_awaitable(const typename Awaitable::executor_type& executor, Start&& start,
-                     Token& token) {
-  using T = typename Awaitable::value_type;
+template <class Called, class Token, class Executor, class Start>
+auto spawn_coroutine(const Executor& executor, Start&& start, Token& token) {
+  using T = typename Called::value_type;
+  using own_executor = typename executor_to_spawn<Called>::type;
   static_assert(std::is_void_v<T> || (std::is_object_v<T> && std::is_default_constructible_v<T>),
                 "what co_spawn's coroutine returns must be an object that can be made by default: "
                 "a handler gets such a value with an exception");
   return async_initiate<Token, typename spawn_signature<T>::type>(
-      initiate_spawn<T, typename Awaitable::executor_type>(executor), token,
+      initiate_spawn<Called, own_executor>(own_executor(executor)), token,
       std::forward<Start>(start));
 }
 
@@ -308,8 +320,8 @@ auto spawn_awaitable(const typename Awaitable::executor_type& executor, Start&& 
 ///     co_spawn(context, [&]() -> awaitable<int> { co_return co_await answer(); },
 ///              [](std::exception_ptr error, int answer) { ... });
 ///
-/// `start` is an awaitable, or a function without parameters that returns one; it is called on
-/// `ex`, and kept until its coroutine has ended, so that a lambda may use its captures in the
+/// `start` is an awaitable, a task, or a function without parameters that returns one; it is called
+/// on `ex`, and kept until its coroutine has ended, so that a lambda may use its captures in the
 /// coroutine. Nothing runs before co_spawn has returned.
 ///
 /// Completion signature: `void(std::exception_ptr, T)`, or `void(std::exception_ptr)` if T is void:
@@ -323,24 +335,20 @@ auto spawn_awaitable(const typename Awaitable::executor_type& executor, Start&& 
 ///
 /// When the context is destroyed while the coroutine waits for an operation, so is what it holds,
 /// and the handler un-called. (One that waits for something else belongs to who is to resume it.)
-template <class Executor, class T, class AwaitableExecutor,
-          class Token = default_completion_token_t<Executor>>
-  requires detail::any_style_executor<Executor> &&
-           std::is_convertible_v<const Executor&, AwaitableExecutor>
-auto co_spawn(const Executor& ex, awaitable<T, AwaitableExecutor> start,
+template <class Executor, class Coroutine, class Token = default_completion_token_t<Executor>>
+  requires detail::any_style_executor<Executor> && detail::spawnable<Coroutine, Executor>
+auto co_spawn(const Executor& ex, Coroutine start,
               Token&& token = default_completion_token_t<Executor>()) {
-  return detail::spawn_awaitable<awaitable<T, AwaitableExecutor>, Token>(AwaitableExecutor(ex),
-                                                                         std::move(start), token);
+  return detail::spawn_coroutine<Coroutine, Token>(ex, std::move(start), token);
 }
 
 /// The same on the executor of `context`.
-template <detail::execution_context_type Context, class T, class AwaitableExecutor,
+template <detail::execution_context_type Context, class Coroutine,
           class Token = default_completion_token_t<typename Context::executor_type>>
-  requires std::is_convertible_v<typename Context::executor_type, AwaitableExecutor>
-auto co_spawn(Context& context, awaitable<T, AwaitableExecutor> start,
+  requires detail::spawnable<Coroutine, typename Context::executor_type>
+auto co_spawn(Context& context, Coroutine start,
               Token&& token = default_completion_token_t<typename Context::executor_type>()) {
-  return detail::spawn_awaitable<awaitable<T, AwaitableExecutor>, Token>(
-      AwaitableExecutor(context.get_executor()), std::move(start), token);
+  return detail::spawn_coroutine<Coroutine, Token>(context.get_executor(), std::move(start), token);
 }
 
 /// The same with a function.
@@ -348,9 +356,8 @@ template <class Executor, class F, class Token = default_completion_token_t<Exec
   requires detail::any_style_executor<Executor> && detail::spawnable_function<F, Executor>
 auto co_spawn(const Executor& ex, F&& start,
               Token&& token = default_completion_token_t<Executor>()) {
-  using result = std::invoke_result_t<std::decay_t<F>>;
-  return detail::spawn_awaitable<result, Token>(typename result::executor_type(ex),
-                                                std::forward<F>(start), token);
+  return detail::spawn_coroutine<std::invoke_result_t<std::decay_t<F>>, Token>(
+      ex, std::forward<F>(start), token);
 }
 
 /// The same with a function, on the executor of `context`.
@@ -359,9 +366,8 @@ template <detail::execution_context_type Context, class F,
   requires detail::spawnable_function<F, typename Context::executor_type>
 auto co_spawn(Context& context, F&& start,
               Token&& token = default_completion_token_t<typename Context::executor_type>()) {
-  using result = std::invoke_result_t<std::decay_t<F>>;
-  return detail::spawn_awaitable<result, Token>(
-      typename result::executor_type(context.get_executor()), std::forward<F>(start), token);
+  return detail::spawn_coroutine<std::invoke_result_t<std::decay_t<F>>, Token>(
+      context.get_executor(), std::forward<F>(start), token);
 }
 
 }  // namespace WEFT_NAMESPACE

@@ -15,6 +15,9 @@ namespace WEFT_NAMESPACE::detail {
 /// taken, once.
 template <class T>
 class coroutine_result {
+  static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__,
+                "the frame of a coroutine is aligned as operator new aligns: return a pointer");
+
  public:
   coroutine_result() noexcept {}
   coroutine_result(const coroutine_result&) = delete;

@@ -22,15 +22,15 @@ namespace WEFT_NAMESPACE::detail {
 ///
 /// While the operation is pending, it owns the logical thread: one that is destroyed destroys all
 /// coroutines of the chain, itself with them.
-template <class Signature, class Initiation, class Executor>
+template <class Signature, class Initiation, class Thread>
 class direct_awaiter {
   using base = typename Initiation::operation_type;
   using results = awaited_results_t<Signature>;
   using operation_type = deferred_async_operation<Signature, Initiation>;
-  using handler_awaiter = operation_awaiter<operation_type, Executor>;
+  using handler_awaiter = operation_awaiter<operation_type, Thread>;
 
  public:
-  direct_awaiter(operation_type&& operation, logical_thread<Executor>& thread) : thread_(thread) {
+  direct_awaiter(operation_type&& operation, Thread& thread) : thread_(thread) {
     if (scheduler* const native = thread.native()) [[likely]]
       std::construct_at(&waiting_, *this, *native,
                         std::move(deferred_access::initiation(operation)));
@@ -119,7 +119,7 @@ class direct_awaiter {
     waiting waiting_;          // if the executor is native
     handler_awaiter handler_;  // if not
   };
-  logical_thread<Executor>& thread_;
+  Thread& thread_;
   std::coroutine_handle<> handle_;
   bool has_completed_ = false;
   bool is_connected_ = false;

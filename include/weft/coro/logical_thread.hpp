@@ -3,6 +3,7 @@
 
 #include <coroutine>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include <weft/async/cancellation_state.hpp>
@@ -11,6 +12,7 @@
 #include <weft/context/native_scheduler.hpp>
 #include <weft/coro/awaitable_frame.hpp>
 #include <weft/coro/resume_loop.hpp>
+#include <weft/execution/any_io_executor.hpp>
 #include <weft/execution/submit.hpp>
 
 namespace WEFT_NAMESPACE::detail {
@@ -20,9 +22,13 @@ namespace WEFT_NAMESPACE::detail {
 /// waited for, in its handler; an executor's queue; the loop that runs it) ends it by resuming the
 /// innermost coroutine or by destroying all.
 ///
-/// It is used by one thread at a time.
+/// It is used by one thread at a time. Here is what is the same for every type of executor; what
+/// has none waits for no operation, and is run by who resumes it.
 class logical_thread_base : public operation, public resume_loop::chain {
  public:
+  using executor_type = any_io_executor;
+  using allocator_type = std::allocator<void>;
+
   /// So many operations in a row may complete inside their initiating functions before others have
   /// their turn (P2).
   static constexpr unsigned most_in_place = 32;
@@ -30,6 +36,23 @@ class logical_thread_base : public operation, public resume_loop::chain {
   cancellation_slot parent_slot;
   cancellation_state cancellation;
   bool throws_if_cancelled = true;
+
+  /// The executor, as one of a type that every coroutine knows.
+  any_io_executor get_executor() const noexcept { return functions_->get(*this); }
+  /// Whether there is one.
+  bool has_executor() const noexcept { return functions_; }
+
+  allocator_type get_allocator() const noexcept { return {}; }
+  cancellation_slot get_cancellation_slot() const noexcept { return cancellation.slot(); }
+
+  /// Whether it is a logical_thread<Executor>.
+  template <class Executor>
+  bool runs_on() const noexcept {
+    return functions_ == &functions<Executor>;
+  }
+
+  /// The scheduler behind the executor, if that does nothing but hand functions to it, or null.
+  scheduler* native() const noexcept { return native_; }
 
   /// Whether co_await is to throw.
   bool is_to_throw() const noexcept { return throws_if_cancelled && !!cancellation.cancelled(); }
@@ -51,30 +74,6 @@ class logical_thread_base : public operation, public resume_loop::chain {
   /// once.
   bool may_go_on() noexcept { return ++in_place_ <= most_in_place; }
 
- protected:
-  logical_thread_base(operation::function run, chain::function end) noexcept
-      : operation(run), chain(end) {}
-  ~logical_thread_base() = default;
-
-  /// Destroys the coroutines but the outermost, the innermost first, without recursion.
-  void unwind() noexcept {
-    if (awaitable_frame* const innermost = std::exchange(innermost_, nullptr))
-      awaitable_frame::destroy_callees(*innermost);
-  }
-
-  std::coroutine_handle<> next_;          // when taken out of a queue: to be resumed, or null
-  awaitable_frame* innermost_ = nullptr;  // the last that waited; null: all have ended
-  unsigned in_place_ = 0;
-};
-
-template <class Executor>
-class logical_thread : public logical_thread_base {
- public:
-  const Executor& get_executor() const noexcept { return executor_; }
-
-  /// The scheduler behind the executor, if that does nothing but hand functions to it, or null.
-  scheduler* native() const noexcept { return native_; }
-
   /// Goes on with the innermost coroutine when others have had their turn. False if the executor
   /// refuses: the coroutine goes on at once.
   bool resume_later(std::coroutine_handle<> innermost) noexcept {
@@ -91,29 +90,89 @@ class logical_thread : public logical_thread_base {
   }
 
  protected:
-  logical_thread(operation::function run, chain::function end, const Executor& executor)
-      : logical_thread_base(run, end), executor_(executor), native_(native_scheduler(executor_)) {}
-  ~logical_thread() = default;
+  /// What depends on the type of the executor.
+  struct executor_functions {
+    bool (*submit)(logical_thread_base&) noexcept;
+    any_io_executor (*get)(const logical_thread_base&) noexcept;
+  };
+  template <class Executor>
+  static const executor_functions functions;
 
-  /// Has the executor run this. Returns whether it will. (One that takes it and throws all the same
-  /// has nobody here to tell.)
+  logical_thread_base(operation::function run, chain::function end,
+                      const executor_functions* of_executor = nullptr,
+                      scheduler* native = nullptr) noexcept
+      : operation(run), chain(end), functions_(of_executor), native_(native) {}
+  ~logical_thread_base() = default;
+
+  /// Has the executor run this. Returns whether it will.
   bool submit(std::coroutine_handle<> next) noexcept {
     next_ = next;
     if (native_) [[likely]] {
       scheduler_post(*native_, this);
       return true;
     }
-    const Executor executor(executor_);
-    handover given(this);
+    return has_executor() && functions_->submit(*this);
+  }
+
+  /// Destroys the coroutines but the outermost, the innermost first, without recursion.
+  void unwind() noexcept {
+    if (awaitable_frame* const innermost = std::exchange(innermost_, nullptr))
+      awaitable_frame::destroy_callees(*innermost);
+  }
+
+  std::coroutine_handle<> next_;          // when taken out of a queue: to be resumed, or null
+  awaitable_frame* innermost_ = nullptr;  // the last that waited; null: all have ended
+
+ private:
+  const executor_functions* const functions_;
+  scheduler* const native_;
+
+ protected:
+  unsigned in_place_ = 0;
+};
+
+template <class Executor>
+class logical_thread : public logical_thread_base {
+ public:
+  using executor_type = Executor;
+
+  const Executor& get_executor() const noexcept { return executor_; }
+
+ protected:
+  logical_thread(operation::function run, chain::function end, const Executor& executor)
+      : logical_thread_base(run, end, &functions<Executor>, native_scheduler(executor)),
+        executor_(executor) {}
+  ~logical_thread() = default;
+
+ private:
+  friend class logical_thread_base;
+
+  static logical_thread& self(logical_thread_base& base) noexcept {
+    return static_cast<logical_thread&>(base);
+  }
+
+  // An executor that takes it and throws all the same has nobody here to tell.
+  static bool submit_to_executor(logical_thread_base& base) noexcept {
+    const Executor executor(self(base).executor_);
+    handover given(&base);
     try {
-      executor_post(executor, operation_function(this), std::allocator<void>());
+      executor_post(executor, operation_function(&base), std::allocator<void>());
     } catch (...) {}
     return !given.is_returned();
   }
 
- private:
+  static any_io_executor erased_executor(const logical_thread_base& base) noexcept {
+    if constexpr (std::is_convertible_v<const Executor&, any_io_executor>)
+      return static_cast<const logical_thread&>(base).executor_;
+    else
+      return {};
+  }
+
   [[no_unique_address]] Executor executor_;
-  scheduler* const native_;
 };
+
+template <class Executor>
+inline constexpr logical_thread_base::executor_functions logical_thread_base::functions = {
+    &logical_thread<Executor>::submit_to_executor, &logical_thread<Executor>::erased_executor};
 
 }  // namespace WEFT_NAMESPACE::detail

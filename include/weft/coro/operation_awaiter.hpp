@@ -18,10 +18,12 @@ namespace WEFT_NAMESPACE::detail {
 /// Has a coroutine of a logical thread wait for an asynchronous operation: it starts it, with a
 /// handler that resumes the coroutine, whose associated executor is the thread's.
 ///
+/// `Thread` is a logical_thread, the base of them all, or what is like one.
+///
 /// While the operation is under way, its handler owns the logical thread: a handler that is
 /// destroyed un-called destroys all coroutines of the chain. Once the operation is started, nothing
 /// of the coroutine is touched here, for it may go on, and end, on another thread.
-template <class Operation, class Executor>
+template <class Operation, class Thread>
 class operation_awaiter {
   using signatures = operation_signatures_t<Operation>;
   static_assert(
@@ -32,7 +34,7 @@ class operation_awaiter {
 
  public:
   template <class O>
-  operation_awaiter(O&& operation, logical_thread<Executor>& thread)
+  operation_awaiter(O&& operation, Thread& thread)
       : operation_(std::forward<O>(operation)), thread_(thread) {}
 
   bool await_ready() const noexcept { return false; }
@@ -40,7 +42,7 @@ class operation_awaiter {
   // It must not be inlined: its variables would be kept in the coroutine's frame.
   [[gnu::noinline]] bool await_suspend(std::coroutine_handle<> h) {
     handle_ = h;
-    logical_thread<Executor>& thread = thread_;
+    Thread& thread = thread_;
     const in_place_call call;
     call_ = call.get_name();
     bool has_handler = false;
@@ -74,9 +76,10 @@ class operation_awaiter {
  private:
   class handler {
    public:
-    using executor_type = Executor;
+    using executor_type = typename Thread::executor_type;
     using immediate_executor_type = inline_executor;  // what completes at once goes on at once
     using cancellation_slot_type = cancellation_slot;
+    using allocator_type = typename Thread::allocator_type;
 
     explicit handler(operation_awaiter& awaiter) noexcept : awaiter_(&awaiter) {}
     handler(handler&& other) noexcept : awaiter_(std::exchange(other.awaiter_, nullptr)) {}
@@ -86,11 +89,12 @@ class operation_awaiter {
         awaiter_->dropped();
     }
 
-    const executor_type& get_executor() const noexcept { return awaiter_->thread_.get_executor(); }
+    decltype(auto) get_executor() const noexcept { return awaiter_->thread_.get_executor(); }
     immediate_executor_type get_immediate_executor() const noexcept { return {}; }
     cancellation_slot_type get_cancellation_slot() const noexcept {
-      return awaiter_->thread_.cancellation.slot();
+      return awaiter_->thread_.get_cancellation_slot();
     }
+    allocator_type get_allocator() const noexcept { return awaiter_->thread_.get_allocator(); }
 
     template <class... Args>
     void operator()(Args&&... args) {
@@ -117,7 +121,7 @@ class operation_awaiter {
   }
 
   [[no_unique_address]] Operation operation_;
-  logical_thread<Executor>& thread_;
+  Thread& thread_;
   std::coroutine_handle<> handle_;
   in_place_call::name call_{};
   std::exception_ptr error_;

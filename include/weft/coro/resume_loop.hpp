@@ -2,22 +2,26 @@
 #pragma once
 
 #include <coroutine>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include <weft/base/config.hpp>
+#include <weft/base/stack_pointer.hpp>
 
 namespace WEFT_NAMESPACE::detail {
 
 /// Where a chain of coroutines is resumed. One that calls another, or returns to its caller,
 /// transfers to it: symmetrically, which costs no more than a jump. But compilers turn that into a
-/// jump only when they optimise; so after `budget` transfers the next one goes by way of the loop,
-/// and the stack stays short in every build, however deep the coroutines call each other.
+/// jump only when they optimise, and not always then; so a transfer that finds the stack `reach`
+/// bytes below the loop goes by way of the loop. The stack stays short in every build, however deep
+/// the coroutines call each other, for one comparison per transfer.
 ///
 /// Loops of one thread nest, and each serves its own chain. A coroutine that somebody else has
 /// resumed, directly, finds no loop of its chain, and does without. Own thread only.
 class WEFT_API resume_loop {
  public:
-  static constexpr unsigned budget = 64;
+  static constexpr std::size_t reach = std::size_t{16} << 10;
 
   /// A chain of coroutines, and what is to be done when it has ended: outside of all of them, so
   /// that it may destroy them, and throw.
@@ -41,13 +45,9 @@ class WEFT_API resume_loop {
       c.conclude();
   }
 
-  /// For the await_suspend of a coroutine of `c`: goes on with `h`.
-  static std::coroutine_handle<> transfer(std::coroutine_handle<> h, const chain& c) noexcept {
-    resume_loop* const loop = innermost_;
-    if (!loop || loop->chain_ != &c || --loop->left_ != 0) [[likely]]
-      return h;
-    loop->next_ = h;
-    return std::noop_coroutine();
+  /// For the await_suspend of a coroutine of `c`, or of no chain: goes on with `h`.
+  static std::coroutine_handle<> transfer(std::coroutine_handle<> h, const chain* c) noexcept {
+    return stack_pointer() >= lowest_ ? h : transfer_far_below(h, c);
   }
 
   /// For the await_suspend of the final suspension of the outermost coroutine of `c`. Returns false
@@ -61,25 +61,33 @@ class WEFT_API resume_loop {
 
  private:
   explicit resume_loop(const chain& c) noexcept
-      : outer_(std::exchange(innermost_, this)), chain_(&c) {}
-  ~resume_loop() { innermost_ = outer_; }
+      : outer_(std::exchange(innermost_, this)),
+        outer_lowest_(std::exchange(lowest_, stack_pointer() - reach)),
+        chain_(&c) {}
+  ~resume_loop() {
+    innermost_ = outer_;
+    lowest_ = outer_lowest_;
+  }
 
   static bool run_to_end(std::coroutine_handle<> h, const chain& c) {
     resume_loop loop(c);
     do {
-      loop.left_ = budget;
       h.resume();
       h = std::exchange(loop.next_, nullptr);
     } while (h);
     return loop.ended_;
   }
 
+  static std::coroutine_handle<> transfer_far_below(std::coroutine_handle<> h,
+                                                    const chain* c) noexcept;
+
   static constinit thread_local resume_loop* innermost_;
+  static constinit thread_local std::uintptr_t lowest_;  // of the innermost loop; 0 without one
 
   resume_loop* const outer_;
+  const std::uintptr_t outer_lowest_;
   const chain* const chain_;  // only compared: it may be gone
   std::coroutine_handle<> next_;
-  unsigned left_ = 0;
   bool ended_ = false;
 };
 
