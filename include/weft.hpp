@@ -269,6 +269,7 @@
 #include <weft/coro/coroutine_result.hpp>
 #include <weft/coro/direct_awaiter.hpp>
 #include <weft/coro/frame_memory.hpp>
+#include <weft/coro/generator.hpp>
 #include <weft/coro/in_place_call.hpp>
 #include <weft/coro/logical_thread.hpp>
 #include <weft/coro/operation_awaiter.hpp>
