@@ -261,6 +261,7 @@
 #include <weft/net/v6_only.hpp>
 #include <weft/net/zero_copy.hpp>
 
+#include <weft/coro/async_generator.hpp>
 #include <weft/coro/awaitable.hpp>
 #include <weft/coro/awaitable_frame.hpp>
 #include <weft/coro/awaitable_promise.hpp>

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <cassert>
+#include <concepts>
+#include <coroutine>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <weft/coro/awaitable_promise.hpp>
+#include <weft/coro/frame_memory.hpp>
+
+namespace WEFT_NAMESPACE {
+
+/// A generator whose body may wait: a coroutine that yields elements to another one, which awaits
+/// each.
+///
+///     async_generator<std::string> lines(tcp::socket& socket) {
+///       std::string data;
+///       for (;;) {
+///         const std::size_t n = co_await async_read_until(socket, dynamic_buffer(data), '\n');
+///         co_yield data.substr(0, n);
+///         data.erase(0, n);
+///       }
+///     }
+///     while (auto line = co_await source.next())
+///       use(*line);
+///
+/// Between `co_await g.next()` and the next co_yield it runs as a task does that the consumer
+/// calls: in the consumer's logical thread, so that what cancels the consumer cancels what the
+/// generator waits for, and takes the same in co_await. Each `next()` may come from another
+/// coroutine, as long as there is one at a time.
+///
+/// What leaves the body leaves `co_await next()`, and ends the generator. It may be destroyed
+/// before its end, unless a consumer waits; a consumer that is destroyed while it waits destroys
+/// the generator's coroutine first.
+///
+/// `T` is an object type that can be moved, or an lvalue reference. Frames, and lambdas, as with
+/// task. Each step is O(1) and allocates nothing.
+template <class T>
+class [[nodiscard]] async_generator : private detail::awaitable_frame::call {
+  static_assert(!std::is_rvalue_reference_v<T> && !std::is_void_v<T>);
+  // A reference is kept as a pointer.
+  using element = std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>;
+
+  class promise;
+  class next_call;
+
+ public:
+  using value_type = std::remove_cvref_t<T>;
+  using promise_type = promise;
+
+  async_generator(async_generator&& other) noexcept : call(std::exchange(other.callee_, nullptr)) {
+    assert((!callee_ || !get().is_running()) && "an async_generator is moved while a next() waits");
+  }
+  async_generator& operator=(async_generator&& other) noexcept {
+    async_generator old(std::move(other));
+    std::swap(callee_, old.callee_);
+    return *this;
+  }
+  ~async_generator() {
+    assert((!callee_ || !get().is_running()) &&
+           "an async_generator is destroyed while a next() waits: cancel the consumer first");
+  }
+
+  /// Runs the coroutine to its next co_yield: `co_await next()` is a std::optional<T> with what
+  /// that was given (for a reference, a pointer to it), or nothing when the coroutine has ended,
+  /// and ever after. Throws what leaves the coroutine.
+  next_call next() noexcept { return next_call(*this); }
+
+ private:
+  using frame = std::coroutine_handle<promise>;
+
+  explicit async_generator(frame f) noexcept : call(f) {}
+
+  promise& get() const noexcept { return frame::from_address(callee_.address()).promise(); }
+};
+
+template <class T>
+class async_generator<T>::promise
+    : public detail::awaitable_promise_base<detail::logical_thread_base> {
+ public:
+  async_generator get_return_object() noexcept {
+    return async_generator(frame::from_promise(*this));
+  }
+
+  template <std::convertible_to<T> U = T>
+  auto yield_value(U&& value) {
+    if constexpr (std::is_reference_v<T>)
+      element_ = std::addressof(static_cast<T>(value));
+    else
+      element_.emplace(std::forward<U>(value));
+    return this->final_suspend();  // goes back to the consumer
+  }
+  void return_void() const noexcept {}
+  void unhandled_exception() noexcept { error_ = std::current_exception(); }
+
+  /// Whether a consumer's logical thread is in it.
+  bool is_running() const noexcept { return is_running_ && thread_; }
+
+ private:
+  friend next_call;
+
+  std::optional<element> element_;
+  std::exception_ptr error_;
+  bool is_running_ = false;
+};
+
+template <class T>
+class async_generator<T>::next_call {
+ public:
+  explicit next_call(async_generator& generator) noexcept : generator_(&generator) {}
+
+  bool await_ready() const noexcept {
+    assert(generator_->callee_ && "an async_generator is awaited after it has been moved from");
+    return generator_->callee_.done();
+  }
+  template <class Caller>
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<Caller> caller) noexcept {
+    promise& callee = generator_->get();
+    assert(!callee.is_running_ && "an async_generator has one consumer at a time");
+    callee.is_running_ = true;
+    return callee.called_by(caller, *generator_);
+  }
+  std::optional<element> await_resume() {
+    promise& callee = generator_->get();
+    callee.is_running_ = false;
+    if (callee.error_) [[unlikely]]
+      std::rethrow_exception(std::exchange(callee.error_, nullptr));
+    return std::exchange(callee.element_, std::nullopt);
+  }
+
+ private:
+  async_generator* generator_;
+};
+
+}  // namespace WEFT_NAMESPACE
