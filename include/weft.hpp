@@ -266,6 +266,7 @@
 #include <weft/coro/awaitable_frame.hpp>
 #include <weft/coro/awaitable_promise.hpp>
 #include <weft/coro/awaited_result.hpp>
+#include <weft/coro/callable.hpp>
 #include <weft/coro/co_spawn.hpp>
 #include <weft/coro/coroutine_result.hpp>
 #include <weft/coro/direct_awaiter.hpp>
@@ -274,7 +275,9 @@
 #include <weft/coro/in_place_call.hpp>
 #include <weft/coro/logical_thread.hpp>
 #include <weft/coro/operation_awaiter.hpp>
+#include <weft/coro/resume_event.hpp>
 #include <weft/coro/resume_loop.hpp>
+#include <weft/coro/resume_state.hpp>
 #include <weft/coro/submission_awaiter.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/coro/this_coro.hpp>

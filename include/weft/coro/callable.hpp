@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <cassert>
+#include <coroutine>
+#include <type_traits>
+#include <utility>
+
+#include <weft/coro/awaitable_promise.hpp>
+#include <weft/coro/coroutine_result.hpp>
+#include <weft/coro/frame_memory.hpp>
+
+namespace WEFT_NAMESPACE {
+
+/// A coroutine that needs no executor and no context: ordinary code starts it, and resumes it.
+///
+///     callable<int> sum(resume_event<int>& next) {
+///       int total = 0;
+///       while (const int n = co_await next)
+///         total += n;
+///       co_return total;
+///     }
+///     resume_event<int> next;
+///     callable<int> c = sum(next);
+///     c.start();
+///     for (int n : {1, 2, 0})
+///       next.resume(n);
+///     use(c.get());
+///
+/// In its body, and in the tasks that it calls, co_await takes tasks and whatever is awaitable by
+/// itself: a resume_event, or std::suspend_always, after which `resume()` goes on. An asynchronous
+/// operation needs an executor, and throws std::logic_error.
+///
+/// Any coroutine may await it, once: one that has not been started is called as a task is, then in
+/// the caller's logical thread; of one that has, it waits for the end, after which it goes on where
+/// that came.
+///
+/// Destroyed before its end, it destroys the coroutines that it has called, the innermost first.
+/// Those who start, resume, await and destroy it take turns. `T`, frames, and lambdas, as with
+/// task.
+template <class T = void>
+class [[nodiscard]] callable : private detail::awaitable_frame::call {
+  class promise;
+  class root;
+  class awaiter;
+  using frame = std::coroutine_handle<promise>;
+
+ public:
+  using value_type = T;
+  using promise_type = promise;
+
+  callable(callable&& other) noexcept : call(std::exchange(other.callee_, nullptr)) {}
+  callable& operator=(callable&& other) noexcept {
+    callable old(std::move(other));
+    std::swap(this->callee_, old.callee_);
+    return *this;
+  }
+  ~callable() {
+    if (callee_)
+      get_promise().own.unwind();
+  }
+
+  /// Whether there is a coroutine.
+  bool valid() const noexcept { return static_cast<bool>(callee_); }
+
+  /// Runs the coroutine to its first wait, or to its end. Once.
+  void start() {
+    assert(valid() && !is_started() && "a callable is started once, unless a coroutine awaits it");
+    get_promise().own.start(get_promise());
+  }
+
+  /// Goes on with a coroutine that waits for nothing but this (std::suspend_always).
+  void resume() {
+    assert(is_started() && !done() && "a callable is resumed from its start to its end");
+    get_promise().own.resume();
+  }
+
+  bool is_started() const noexcept { return valid() && get_promise().own.is_started(); }
+  bool done() const noexcept { return valid() && callee_.done(); }
+
+  /// What the coroutine has returned, moved; throws what has left it. Precondition: it is done.
+  T get() {
+    assert(done() && "a callable's result is there when it is done");
+    return get_promise().take();
+  }
+
+  /// Waits for its end, and gives what `get()` does.
+  awaiter operator co_await() noexcept {
+    assert(valid() && "a callable is awaited after it has been moved from");
+    return awaiter(*this);
+  }
+
+ private:
+  explicit callable(frame f) noexcept : call(f) {}
+
+  promise& get_promise() const noexcept { return frame::from_address(callee_.address()).promise(); }
+};
+
+/// The chain of calls of a callable that was started: a logical thread without an executor.
+template <class T>
+class callable<T>::root : public detail::logical_thread_base {
+  using base = detail::logical_thread_base;
+
+ public:
+  root() noexcept : base(&never_queued, &conclude) {}
+
+  bool is_started() const noexcept { return is_started_; }
+
+  void start(promise& outermost) {
+    is_started_ = true;
+    outermost.call_from(*this);
+    base::resume(outermost.handle());
+  }
+  void resume() { base::resume(innermost_->handle()); }
+
+  void wait(std::coroutine_handle<> waiter) noexcept {
+    assert(!waiter_ && "a callable is awaited by one coroutine");
+    waiter_ = waiter;
+  }
+
+  using base::unwind;
+
+ private:
+  static void never_queued(detail::operation* answer, action what) {
+    if (what == action::describe)
+      describe<callable>(answer);
+  }
+  static void conclude(detail::resume_loop::chain* chain) {
+    if (const auto waiter = std::exchange(static_cast<root*>(chain)->waiter_, nullptr))
+      waiter.resume();
+  }
+
+  std::coroutine_handle<> waiter_;
+  bool is_started_ = false;
+};
+
+template <class T>
+class callable<T>::promise : public detail::awaitable_promise_base<detail::logical_thread_base>,
+                             public detail::coroutine_result<T> {
+ public:
+  callable get_return_object() noexcept { return callable(frame::from_promise(*this)); }
+
+  root own;
+};
+
+template <class T>
+class callable<T>::awaiter {
+ public:
+  explicit awaiter(callable& c) noexcept : callable_(&c) {}
+
+  bool await_ready() const noexcept { return callable_->done(); }
+  template <class Caller>
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<Caller> caller) noexcept {
+    promise& callee = callable_->get_promise();
+    if (callee.own.is_started()) {
+      callee.own.wait(caller);
+      return std::noop_coroutine();
+    }
+    return callee.called_by(caller, *callable_);
+  }
+  T await_resume() { return callable_->get_promise().take(); }
+
+ private:
+  callable* callable_;
+};
+
+}  // namespace WEFT_NAMESPACE

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <weft/coro/callable.hpp>
+
+#include <gtest/gtest.h>
+
+#include <coroutine>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include <weft/async/detached.hpp>
+#include <weft/async/use_future.hpp>
+#include <weft/context/io_context.hpp>
+#include <weft/context/post.hpp>
+#include <weft/coro/co_spawn.hpp>
+#include <weft/coro/resume_event.hpp>
+
+namespace {
+
+using weft::awaitable;
+using weft::callable;
+using weft::co_spawn;
+using weft::io_context;
+using weft::task;
+namespace this_coro = weft::this_coro;
+
+callable<int> number(int n) {
+  co_return n;
+}
+
+TEST(callable, runs_when_it_is_started) {
+  callable<int> c = number(3);
+  EXPECT_TRUE(c.valid());
+  EXPECT_FALSE(c.is_started());
+  EXPECT_FALSE(c.done());
+  c.start();
+  EXPECT_TRUE(c.is_started());
+  ASSERT_TRUE(c.done());
+  EXPECT_EQ(c.get(), 3);
+}
+
+TEST(callable, goes_on_where_it_has_suspended_itself) {
+  std::vector<int> steps;
+  const auto inner = [&]() -> task<void> {
+    steps.push_back(2);
+    co_await std::suspend_always();
+    steps.push_back(3);
+  };
+  const auto outer = [&]() -> callable<> {
+    steps.push_back(1);
+    co_await std::suspend_always();
+    co_await inner();
+    steps.push_back(4);
+  };
+  callable<> c = outer();
+  c.start();
+  EXPECT_EQ(steps, (std::vector{1}));
+  c.resume();
+  EXPECT_EQ(steps, (std::vector{1, 2}));
+  EXPECT_FALSE(c.done());
+  c.resume();
+  EXPECT_EQ(steps, (std::vector{1, 2, 3, 4}));
+  EXPECT_TRUE(c.done());
+}
+
+TEST(callable, throws_what_has_left_it_when_it_is_asked) {
+  const auto fail = []() -> callable<std::unique_ptr<int>> {
+    throw std::runtime_error("no");
+    co_return nullptr;
+  };
+  auto c = fail();
+  c.start();
+  ASSERT_TRUE(c.done());
+  EXPECT_THROW(c.get(), std::runtime_error);
+}
+
+TEST(callable, is_resumed_by_events) {
+  weft::resume_event<int, weft::sharing::local> next;
+  const auto sum = [&]() -> callable<int> {
+    int total = 0;
+    while (const int n = co_await next)
+      total += n;
+    co_return total;
+  };
+  auto c = sum();
+  c.start();
+  for (int n : {1, 2, 3, 0})
+    EXPECT_TRUE(next.resume(n));
+  ASSERT_TRUE(c.done());
+  EXPECT_EQ(c.get(), 6);
+}
+
+task<int> depth(int n) {
+  if (n == 0)
+    co_return 0;
+  co_return 1 + co_await depth(n - 1);
+}
+
+TEST(callable, calls_tasks_a_million_deep_without_growing_the_stack) {
+  const auto begin = []() -> callable<int> {
+    co_await std::suspend_always();
+    co_return co_await depth(1'000'000);
+  };
+  auto c = begin();
+  c.start();
+  c.resume();
+  EXPECT_EQ(c.get(), 1'000'000);
+}
+
+TEST(callable, refuses_operations_because_it_has_no_executor) {
+  const auto wait = []() -> callable<> { co_await weft::deferred.values(1); };
+  auto c = wait();
+  c.start();
+  ASSERT_TRUE(c.done());
+  EXPECT_THROW(c.get(), std::logic_error);
+}
+
+TEST(callable, one_that_is_awaited_is_called_as_a_task) {
+  const auto wait = []() -> callable<int> {
+    co_await weft::post(co_await this_coro::executor);
+    co_return 4;
+  };
+  io_context context;
+  auto future = co_spawn(
+      context,
+      [&]() -> awaitable<int> {
+        auto c = wait();
+        const int n = co_await c;
+        EXPECT_TRUE(c.done());
+        co_return n + co_await number(5);
+      },
+      weft::use_future);
+  context.run();
+  EXPECT_EQ(future.get(), 9);
+}
+
+TEST(callable, one_that_is_started_is_awaited_to_its_end) {
+  weft::resume_event<void, weft::sharing::local> go;
+  const auto wait = [&]() -> callable<int> {
+    co_await go;
+    co_return 4;
+  };
+  auto c = wait();
+  c.start();
+  const auto add = [&]() -> callable<int> { co_return 1 + co_await c; };
+  auto other = add();
+  other.start();
+  EXPECT_FALSE(other.done());
+  go.resume();
+  EXPECT_TRUE(c.done());
+  ASSERT_TRUE(other.done());
+  EXPECT_EQ(other.get(), 5);
+}
+
+struct noting {
+  std::vector<int>& notes;
+  int value;
+  ~noting() { notes.push_back(value); }
+};
+
+TEST(callable, destroyed_before_its_end_it_destroys_the_innermost_first) {
+  std::vector<int> notes;
+  const auto inner = [&]() -> task<void> {
+    const noting n{notes, 1};
+    co_await std::suspend_always();
+  };
+  const auto outer = [&]() -> callable<> {
+    const noting n{notes, 2};
+    co_await inner();
+  };
+  {
+    auto idle = outer();
+    auto c = outer();
+    c.start();
+    idle = std::move(c);
+    EXPECT_TRUE(notes.empty());
+  }
+  EXPECT_EQ(notes, (std::vector{1, 2}));
+}
+
+}  // namespace
