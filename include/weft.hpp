@@ -267,6 +267,7 @@
 #include <weft/coro/awaitable_promise.hpp>
 #include <weft/coro/awaited_result.hpp>
 #include <weft/coro/callable.hpp>
+#include <weft/coro/co_composed.hpp>
 #include <weft/coro/co_spawn.hpp>
 #include <weft/coro/coroutine_result.hpp>
 #include <weft/coro/direct_awaiter.hpp>
