@@ -3,6 +3,7 @@
 
 /// All of weft. A program that names the headers it needs compiles faster.
 
+#include <weft/base/asymmetric_barrier.hpp>
 #include <weft/base/chrono.hpp>
 #include <weft/base/clock.hpp>
 #include <weft/base/config.hpp>

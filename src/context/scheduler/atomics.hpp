@@ -6,9 +6,8 @@
 #include <cstddef>
 #include <thread>
 
+#include <weft/base/asymmetric_barrier.hpp>
 #include <weft/base/atomics.hpp>
-
-#include "context/scheduler/asymmetric_barrier.hpp"
 
 namespace WEFT_NAMESPACE::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "context/scheduler/asymmetric_barrier.hpp"
+#include <weft/base/asymmetric_barrier.hpp>
 
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
@@ -17,8 +17,12 @@ long membarrier(int command) noexcept {
 
 }  // namespace
 
+bool try_heavy_barrier() noexcept {
+  return membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
+}
+
 void heavy_barrier() noexcept {
-  if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0)
+  if (try_heavy_barrier())
     return;
   std::fputs(
       "weft: membarrier(2) is refused since a policy was installed; install it before the first "

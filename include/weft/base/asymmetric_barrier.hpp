@@ -17,6 +17,10 @@ inline void light_barrier() noexcept {
 }
 void heavy_barrier() noexcept;
 
+/// The same for who can do without it: false if the kernel refuses, because of a policy that was
+/// installed since asymmetric_barrier_available() said yes. heavy_barrier() ends the program then.
+bool try_heavy_barrier() noexcept;
+
 /// Whether the kernel offers it; found out once. Without it, nothing may rely on the pair.
 bool asymmetric_barrier_available() noexcept;
 
