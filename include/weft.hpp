@@ -22,6 +22,8 @@
 #include <weft/base/stack_pointer.hpp>
 #include <weft/base/strong_count.hpp>
 #include <weft/base/strong_ptr.hpp>
+#include <weft/base/task_gate.hpp>
+#include <weft/base/task_record.hpp>
 #include <weft/base/thread_memory.hpp>
 #include <weft/base/type_name.hpp>
 #include <weft/base/worker_counts.hpp>
