@@ -203,6 +203,7 @@
 #include <weft/io/writable_pipe.hpp>
 #include <weft/io/write.hpp>
 #include <weft/io/write_at.hpp>
+#include <weft/io/write_queue.hpp>
 
 #include <weft/net/accept_stream.hpp>
 #include <weft/net/address.hpp>
