@@ -110,6 +110,7 @@
 #include <weft/context/thread.hpp>
 #include <weft/context/thread_pool.hpp>
 
+#include <weft/sync/as_future.hpp>
 #include <weft/sync/async_barrier.hpp>
 #include <weft/sync/async_condition.hpp>
 #include <weft/sync/async_event.hpp>
@@ -122,7 +123,12 @@
 #include <weft/sync/channel_core.hpp>
 #include <weft/sync/channel_error.hpp>
 #include <weft/sync/channel_ring.hpp>
+#include <weft/sync/future.hpp>
+#include <weft/sync/future_slot.hpp>
+#include <weft/sync/future_state.hpp>
+#include <weft/sync/future_wait.hpp>
 #include <weft/sync/lock_word.hpp>
+#include <weft/sync/outcome.hpp>
 #include <weft/sync/wait_object.hpp>
 #include <weft/sync/wait_queue.hpp>
 

@@ -57,6 +57,8 @@ class misc_messages final : public error_category {
       case eof: return "End of file";
       case not_found: return "Element not found";
       case fd_set_failure: return "The descriptor does not fit into the select call's fd_set";
+      case would_deadlock:
+        return "The thread runs the loop that it would wait for: attach a callback, or co_await";
       default: return "weft.misc error";
     }
   }

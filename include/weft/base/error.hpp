@@ -62,7 +62,8 @@ enum misc_errors {
   already_open = 1,  ///< The object is open already.
   eof,               ///< End of file or stream: the peer has finished sending.
   not_found,         ///< A search found nothing.
-  fd_set_failure     ///< A descriptor does not fit an fd_set.
+  fd_set_failure,    ///< A descriptor does not fit an fd_set.
+  would_deadlock     ///< A thread of a loop was about to wait for what that loop has yet to do.
 };
 
 inline const error_category& get_system_category() noexcept {

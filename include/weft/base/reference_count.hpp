@@ -7,10 +7,14 @@
 
 namespace WEFT_NAMESPACE::detail {
 
-/// Counts the references to an object that its last user destroys. Starts at one.
+/// Counts the references to an object that its last user destroys. Starts at one, unless told
+/// otherwise.
 template <class Atomics = std_atomics>
 class basic_reference_count {
  public:
+  basic_reference_count() = default;
+  explicit basic_reference_count(std::size_t count) noexcept : count_(count) {}
+
   /// For whoever holds a reference already.
   void add() noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
 

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <weft/sync/future_state.hpp>
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <system_error>
+
+#include <weft/base/error.hpp>
+#include <weft/base/word_mutex.hpp>
+#include <weft/execution/system_executor.hpp>
+#include <weft/sync/future_wait.hpp>
+
+#include "context/scheduler/scheduler.hpp"
+
+namespace WEFT_NAMESPACE::detail {
+
+/// The waiter of a shared future: tells any number of others. A waiter is told by whoever has taken
+/// it off the list, under the mutex.
+class future_crowd final : public future_waiter {
+ public:
+  using arrival = future_state_base::arrival;
+
+  future_crowd() noexcept : future_waiter(&tell) {}
+
+  arrival attach(future_waiter& waiter) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (is_ready_)
+      return arrival::is_ready;
+    waiter.next_ = first_;
+    if (first_)
+      first_->link_ = &waiter.next_;
+    waiter.link_ = &first_;
+    first_ = &waiter;
+    return arrival::waits;
+  }
+
+  bool detach(future_waiter& waiter) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (!waiter.link_)
+      return false;
+    *waiter.link_ = waiter.next_;
+    if (waiter.next_)
+      waiter.next_->link_ = waiter.link_;
+    waiter.link_ = nullptr;
+    return true;
+  }
+
+  static void tell(future_waiter* base) noexcept {
+    auto* const self = static_cast<future_crowd*>(base);
+    future_waiter* waiter;
+    {
+      const std::lock_guard lock(self->mutex_);
+      self->is_ready_ = true;
+      waiter = std::exchange(self->first_, nullptr);
+      for (future_waiter* w = waiter; w; w = w->next_)
+        w->link_ = nullptr;
+    }
+    while (waiter)
+      std::exchange(waiter, waiter->next_)->ready();
+  }
+
+ private:
+  word_mutex mutex_;
+  future_waiter* first_ = nullptr;
+  bool is_ready_ = false;
+};
+
+namespace {
+
+/// A thread that waits for a future.
+class blocked_thread final : public future_waiter {
+ public:
+  blocked_thread() noexcept : future_waiter(&tell) {}
+
+  void wait() {
+    std::unique_lock lock(mutex_);
+    told_.wait(lock, [this] { return is_told_; });
+  }
+  bool wait_until(std::chrono::steady_clock::time_point deadline) {
+    std::unique_lock lock(mutex_);
+    return told_.wait_until(lock, deadline, [this] { return is_told_; });
+  }
+
+ private:
+  static void tell(future_waiter* base) noexcept {
+    auto* const self = static_cast<blocked_thread*>(base);
+    const std::lock_guard lock(self->mutex_);  // it may be gone once it can be had again
+    self->is_told_ = true;
+    self->told_.notify_one();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable told_;
+  bool is_told_ = false;
+};
+
+/// Whether this thread is the only one that runs the handlers of some context.
+bool runs_a_loop_alone() noexcept {
+  for (const worker* w = worker::innermost(); w; w = w->outer())
+    if (w->owner().alone())
+      return true;
+  return false;
+}
+
+}  // namespace
+
+void throw_future_error(std::future_errc e) {
+  throw std::future_error(e);
+}
+std::exception_ptr make_future_error(std::future_errc e) noexcept {
+  return std::make_exception_ptr(std::future_error(e));
+}
+std::exception_ptr make_aborted() noexcept {
+  return std::make_exception_ptr(system_error(error::operation_aborted));
+}
+
+scheduler* find_scheduler(execution_context& context) {
+  return has_service<scheduler>(context) ? &use_service<scheduler>(context) : nullptr;
+}
+
+any_io_executor waiting_executor(const future_state_base& state) noexcept {
+  const any_io_executor& executor = state.producer().executor;
+  return executor ? executor : any_io_executor(system_executor());
+}
+
+void future_state_base::gather() {
+  if (crowd_)
+    return;
+  auto crowd = std::make_unique<future_crowd>();
+  switch (slot_.attach(*crowd)) {
+    case arrival::waits: break;
+    case arrival::is_ready: future_crowd::tell(crowd.get()); break;
+    case arrival::is_taken: throw_future_error(std::future_errc::future_already_retrieved);
+  }
+  crowd_ = crowd.release();
+}
+
+auto future_state_base::attach_to_crowd(future_waiter& waiter) noexcept -> arrival {
+  return crowd_->attach(waiter);
+}
+bool future_state_base::detach_from_crowd(future_waiter& waiter) noexcept {
+  return crowd_->detach(waiter);
+}
+void future_state_base::end_crowd() noexcept {
+  delete crowd_;
+}
+
+void future_state_base::refuse_to_block() const {
+  scheduler* const loop = producer_.loop;
+  if (loop ? scheduler_running_in_this_thread(*loop) : runs_a_loop_alone())
+    throw_error(error::would_deadlock, "future");
+}
+
+void future_state_base::wait() const {
+  wait_until(std::chrono::steady_clock::time_point::max());
+}
+
+bool future_state_base::wait_until(std::chrono::steady_clock::time_point deadline) const {
+  using clock = std::chrono::steady_clock;
+  if (is_ready())
+    return true;
+  const bool has_deadline = deadline != clock::time_point::max();
+  if (has_deadline && deadline <= clock::now())
+    return false;
+  refuse_to_block();
+  auto* const self = const_cast<future_state_base*>(this);
+  blocked_thread waiter;
+  switch (self->attach(waiter)) {
+    case arrival::is_ready: return true;
+    case arrival::is_taken: throw_future_error(std::future_errc::future_already_retrieved);
+    case arrival::waits: break;
+  }
+  if (has_deadline && !waiter.wait_until(deadline) && self->detach(waiter))
+    return false;
+  waiter.wait();
+  return true;
+}
+
+}  // namespace WEFT_NAMESPACE::detail
