@@ -127,10 +127,16 @@
 #include <weft/sync/future_slot.hpp>
 #include <weft/sync/future_state.hpp>
 #include <weft/sync/future_wait.hpp>
+#include <weft/sync/group_outcome.hpp>
+#include <weft/sync/group_state.hpp>
 #include <weft/sync/lock_word.hpp>
 #include <weft/sync/outcome.hpp>
+#include <weft/sync/parallel_group.hpp>
 #include <weft/sync/wait_object.hpp>
 #include <weft/sync/wait_queue.hpp>
+#include <weft/sync/when_all.hpp>
+#include <weft/sync/when_any.hpp>
+#include <weft/sync/when_some.hpp>
 
 #include <weft/io/basic_descriptor.hpp>
 #include <weft/io/basic_file.hpp>
@@ -274,6 +280,8 @@
 #include <weft/coro/async_generator.hpp>
 #include <weft/coro/awaitable.hpp>
 #include <weft/coro/awaitable_frame.hpp>
+#include <weft/coro/awaitable_operation.hpp>
+#include <weft/coro/awaitable_operators.hpp>
 #include <weft/coro/awaitable_promise.hpp>
 #include <weft/coro/awaited_result.hpp>
 #include <weft/coro/callable.hpp>
@@ -285,6 +293,7 @@
 #include <weft/coro/generator.hpp>
 #include <weft/coro/in_place_call.hpp>
 #include <weft/coro/logical_thread.hpp>
+#include <weft/coro/multiple_exceptions.hpp>
 #include <weft/coro/operation_awaiter.hpp>
 #include <weft/coro/resume_event.hpp>
 #include <weft/coro/resume_loop.hpp>

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <weft/async/associated_cancellation_slot.hpp>
+#include <weft/async/associated_executor.hpp>
+#include <weft/async/cancellation_signal.hpp>
+#include <weft/async/is_async_operation.hpp>
+#include <weft/base/owned_pointer.hpp>
+#include <weft/base/reference_count.hpp>
+#include <weft/base/thread_memory.hpp>
+#include <weft/execution/submit.hpp>
+#include <weft/execution/system_executor.hpp>
+
+// What waits for several operations at a time.
+namespace WEFT_NAMESPACE::detail {
+
+/// The part of a group that does not depend on its operations.
+///
+///   1. Each operation has a handler that owns a reference, and a signal to cancel it by.
+///   2. A request to cancel while the operations are being started is remembered; once all are, it
+///      is emitted to all. One bit of the same word says whether they are: so of a request and the
+///      end of the start, one sees the other.
+///   3. The last operation that completes ends the group, in its own handler; unless it completed
+///      inside its initiating function: then, and if there is none, the start posts the end.
+class WEFT_API group_base {
+ public:
+  group_base(const group_base&) = delete;
+  group_base& operator=(const group_base&) = delete;
+
+  void add_reference() noexcept { references_.add(); }
+  void drop_reference() noexcept {
+    if (references_.drop())
+      destroy_(this);
+  }
+
+  /// Cancels what has not completed. Throws what a cancellation handler throws.
+  void request(cancellation_type type);
+
+  cancellation_slot slot(std::size_t index) noexcept { return signals_[index].slot(); }
+
+ protected:
+  using destroy_function = void (*)(group_base*) noexcept;
+
+  explicit group_base(destroy_function destroy) noexcept;
+  ~group_base() = default;
+
+  /// Before anything is started.
+  void set_members(cancellation_signal* signals, std::size_t* order, std::size_t size) noexcept;
+
+  /// The results of an operation are stored. Returns how many were before.
+  std::size_t arrive(std::size_t index) noexcept;
+  /// Whether all operations have completed, and this is to be told outside the start.
+  bool leave() noexcept;
+  /// All operations are started. Whether the end is to be posted.
+  bool end_start();
+
+ private:
+  static constexpr std::uint64_t started = std::uint64_t(1) << 32;
+
+  void emit(cancellation_type type);
+
+  reference_count references_;
+  const destroy_function destroy_;
+  cancellation_signal* signals_ = nullptr;
+  std::size_t* order_ = nullptr;
+  std::size_t size_ = 0;
+  std::atomic<std::size_t> arrived_{0};
+  // Each operation's decrement releases its results and its place; the last one acquires them all.
+  std::atomic<std::size_t> remaining_{0};
+  std::atomic<std::uint64_t> requested_{0};
+  // Where errno is of the thread that starts the operations, which no other thread can mistake for
+  // its own; null afterwards.
+  std::atomic<const int*> starter_;
+  bool has_ended_inside_ = false;  // of the starting thread
+};
+
+struct drop_group_reference {
+  void operator()(group_base* group) const noexcept { group->drop_reference(); }
+};
+
+/// Cancels a group through the slot of its handler.
+class group_canceller {
+ public:
+  explicit group_canceller(group_base* group) noexcept : group_(group) {}
+  void operator()(cancellation_type type) const {
+    group_->add_reference();
+    const owned_pointer<group_base, drop_group_reference> kept(group_);
+    group_->request(type);
+  }
+
+ private:
+  group_base* group_;
+};
+
+// ---- what a group is made of
+
+/// What an operation of a group, `Op`, stands for: itself, or what `as_async_operation(op)`
+/// returns, found by argument-dependent lookup: a function that lets other types join (awaitables
+/// do).
+template <class Op>
+struct group_operation_of : std::decay<Op> {};
+template <class Op>
+  requires requires(Op&& op) { as_async_operation(std::forward<Op>(op)); }
+struct group_operation_of<Op> {
+  using type = decltype(as_async_operation(std::declval<Op>()));
+};
+template <class Op>
+using group_operation_t = typename group_operation_of<Op>::type;
+
+template <class Op>
+group_operation_t<Op> group_operation(Op&& op) {
+  if constexpr (requires { as_async_operation(std::forward<Op>(op)); })
+    return as_async_operation(std::forward<Op>(op));
+  else
+    return std::forward<Op>(op);
+}
+
+template <class Op>
+concept groupable = async_operation_call<group_operation_t<Op>>;
+
+template <class Parameters>
+struct kept_results;
+template <class... Args>
+struct kept_results<signature_parameters<Args...>> {
+  using type = std::tuple<std::decay_t<Args>...>;
+};
+/// The results of an operation, as a tuple.
+template <class Op>
+using kept_results_t = typename kept_results<
+    typename plain_signature<completion_signature_of_t<Op>>::parameters>::type;
+
+/// What a fixed number of operations has: a signal for each; and the results of each, with the
+/// order in which they have completed.
+template <class... Ops>
+struct tuple_members {
+  using operations = std::tuple<Ops...>;
+
+  struct kept_type {
+    std::array<std::size_t, sizeof...(Ops)> order{};
+    std::tuple<std::optional<kept_results_t<Ops>>...> results;
+  };
+
+  explicit tuple_members(const operations&) noexcept {}
+
+  /// Calls `f(index, operation)` for each.
+  template <class F>
+  static void for_each([[maybe_unused]] operations& ops, [[maybe_unused]] F f) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (f(std::integral_constant<std::size_t, I>(), std::get<I>(ops)), ...);
+    }(std::index_sequence_for<Ops...>());
+  }
+  template <std::size_t I>
+  auto& at(std::integral_constant<std::size_t, I>) noexcept {
+    return std::get<I>(kept.results);
+  }
+
+  std::array<cancellation_signal, sizeof...(Ops)> signals;
+  kept_type kept;
+};
+
+/// What the operations of a vector have. The results come in vectors with this allocator.
+template <class Op, class Allocator>
+struct range_members {
+  using operations = std::vector<Op>;
+
+  struct kept_type {
+    template <class T>
+    using vector =
+        std::vector<T, typename std::allocator_traits<Allocator>::template rebind_alloc<T>>;
+
+    vector<std::size_t> order;
+    std::vector<std::optional<kept_results_t<Op>>> results;
+    [[no_unique_address]] Allocator allocator;
+  };
+
+  range_members(const operations& ops, const Allocator& a)
+      : signals(ops.size()), kept{{ops.size(), 0, a}, {}, a} {
+    kept.results.resize(ops.size());
+  }
+
+  template <class F>
+  static void for_each(operations& ops, F f) {
+    for (std::size_t i = 0; i != ops.size(); ++i)
+      f(i, ops[i]);
+  }
+  auto& at(std::size_t index) noexcept { return kept.results[index]; }
+
+  std::vector<cancellation_signal> signals;
+  kept_type kept;
+};
+
+/// The associated executor of a group's handler, for its operations' handlers, which have none if
+/// that has none: then each has its own operation's.
+template <class Handler>
+class group_executor {
+ public:
+  using executor_type = associated_executor_t<Handler>;
+  explicit group_executor(const Handler& handler) : executor_(get_associated_executor(handler)) {}
+  executor_type get_executor() const noexcept { return executor_; }
+
+ private:
+  [[no_unique_address]] executor_type executor_;
+};
+template <class Handler>
+  requires executor_unassociated<Handler, inline_executor>
+class group_executor<Handler> {
+ public:
+  explicit group_executor(const Handler&) noexcept {}
+};
+
+template <class State, class Handler, class Index>
+class group_handler : public group_executor<Handler> {
+ public:
+  using cancellation_slot_type = cancellation_slot;
+
+  group_handler(State& state, const Handler& handler, Index index)
+      : group_executor<Handler>(handler), state_(&state), index_(index) {
+    state.add_reference();
+  }
+
+  cancellation_slot_type get_cancellation_slot() const noexcept { return state_->slot(index_); }
+
+  template <class... Args>
+  void operator()(Args&&... args) {
+    const auto kept = std::move(state_);
+    kept->complete(index_, std::forward<Args>(args)...);
+  }
+
+ private:
+  owned_pointer<State, drop_group_reference> state_;
+  [[no_unique_address]] Index index_;
+};
+
+/// A group under way. `Condition` says, after each operation, what cancellation the others are to
+/// have: `cancellation_type(place, results...)`, where place 0 is the first to complete.
+/// `Finish::call(handler, kept)` calls the handler.
+template <class Members, class Condition, class Finish, class Handler>
+class group_state final : public group_base {
+  using slot_type = associated_cancellation_slot_t<Handler>;
+
+ public:
+  /// Starts the operations. If one cannot be started, those that are under way are cancelled, and
+  /// the handler is lost.
+  template <class H, class... Args>
+  static void start(typename Members::operations& ops, Condition&& condition, H&& handler,
+                    Args&&... args) {
+    void* const memory = thread_memory::allocate(sizeof(group_state), alignof(group_state));
+    group_state* made;
+    try {
+      made = ::new (memory) group_state(std::move(condition), std::forward<H>(handler), ops,
+                                        std::forward<Args>(args)...);
+    } catch (...) {
+      thread_memory::deallocate(memory, sizeof(group_state), alignof(group_state));
+      throw;
+    }
+    const owned_pointer<group_state, drop_group_reference> self(made);
+    self->start_all(ops);
+  }
+
+  template <class Index, class... Args>
+  void complete(Index index, Args&&... args) {
+    auto& kept = members_.at(index);
+    kept.emplace(std::forward<Args>(args)...);
+    const std::size_t place = arrive(index);
+    const cancellation_type type =
+        std::apply([&](auto&... values) { return condition_(place, values...); }, *kept);
+    if (type != cancellation_type::none)
+      request(type);
+    if (leave())
+      finish();
+  }
+
+ private:
+  template <class H, class... Args>
+  group_state(Condition&& condition, H&& handler, Args&&... args)
+      : group_base(&destroy),
+        members_(std::forward<Args>(args)...),
+        condition_(std::move(condition)),
+        handler_(std::forward<H>(handler)) {
+    set_members(members_.signals.data(), members_.kept.order.data(), members_.signals.size());
+  }
+  ~group_state() { disconnect(); }
+
+  static void destroy(group_base* base) noexcept {
+    auto* const self = static_cast<group_state*>(base);
+    self->~group_state();
+    thread_memory::deallocate(self, sizeof(group_state), alignof(group_state));
+  }
+
+  void disconnect() noexcept {
+    if (slot_.is_connected())
+      std::exchange(slot_, slot_type()).clear();
+  }
+
+  void start_all(typename Members::operations& ops) {
+    slot_ = get_associated_cancellation_slot(handler_);
+    if (slot_.is_connected())
+      slot_.template emplace<group_canceller>(this);
+    bool posts = false;
+    try {
+      Members::for_each(ops, [this](auto index, auto& op) {
+        using handler = group_handler<group_state, Handler, decltype(index)>;
+        std::move(op)(handler(*this, handler_, index));
+      });
+      posts = end_start();
+    } catch (...) {
+      request(cancellation_type::all);
+      end_start();
+      throw;
+    }
+    if (posts)
+      post();
+  }
+
+  void finish() {
+    disconnect();
+    auto kept(std::move(members_.kept));
+    Handler handler(std::move(handler_));
+    Finish::call(std::move(handler), std::move(kept));
+  }
+
+  /// Nothing has called the handler's executor yet.
+  void post() {
+    add_reference();
+    auto end = [self = owned_pointer<group_state, drop_group_reference>(this)]() mutable {
+      const auto kept = std::move(self);
+      kept->finish();
+    };
+    if constexpr (executor_unassociated<Handler, inline_executor>)
+      executor_post(system_executor(), std::move(end), std::allocator<void>());
+    else
+      executor_post(get_associated_executor(handler_), std::move(end), std::allocator<void>());
+  }
+
+  Members members_;
+  Condition condition_;
+  slot_type slot_{};
+  Handler handler_;
+};
+
+}  // namespace WEFT_NAMESPACE::detail

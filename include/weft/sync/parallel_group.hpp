@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <weft/async/async_initiate.hpp>
+#include <weft/async/cancellation_type.hpp>
+#include <weft/async/deferred.hpp>
+#include <weft/base/error_code.hpp>
+#include <weft/sync/group_state.hpp>
+
+namespace WEFT_NAMESPACE::detail {
+
+/// A range of operations.
+template <class R>
+concept operation_range = requires(R& r) {
+  std::begin(r) != std::end(r);
+  requires groupable<std::remove_reference_t<decltype(*std::begin(r))>>;
+} && !groupable<R>;
+
+template <class Range>
+using range_operation_t = group_operation_t<std::conditional_t<
+    std::is_lvalue_reference_v<Range>, decltype(*std::begin(std::declval<Range&>())),
+    std::remove_reference_t<decltype(*std::begin(std::declval<Range&>()))>>>;
+
+/// The operations of a range: copied from an lvalue, moved from an rvalue.
+template <class Range>
+auto range_operations(Range&& range) {
+  std::vector<range_operation_t<Range>> ops;
+  for (auto&& op : range) {
+    if constexpr (std::is_lvalue_reference_v<Range>)
+      ops.push_back(group_operation(op));
+    else
+      ops.push_back(group_operation(std::move(op)));
+  }
+  return ops;
+}
+
+/// A condition without the place.
+template <class Condition>
+struct placeless_condition {
+  template <class... Values>
+  cancellation_type operator()(std::size_t, Values&... values) {
+    return condition(values...);
+  }
+  Condition condition;
+};
+
+/// Calls the handler with the order, and all results one after the other; of a range, with a vector
+/// for each.
+struct finish_with_results {
+  template <class Handler, class Kept>
+  static void call(Handler&& handler, Kept&& kept) {
+    if constexpr (requires { kept.allocator; }) {
+      using results = typename std::decay_t<decltype(kept.results)>::value_type::value_type;
+      [&]<std::size_t... I>(std::index_sequence<I...>) {
+        std::forward<Handler>(handler)(std::move(kept.order), column<I>(kept)...);
+      }(std::make_index_sequence<std::tuple_size_v<results>>());
+    } else {
+      std::apply(
+          [&](auto&... each) {
+            std::apply(
+                [&](auto&&... values) {
+                  std::forward<Handler>(handler)(std::move(kept.order), std::move(values)...);
+                },
+                std::tuple_cat(std::move(*each)...));
+          },
+          kept.results);
+    }
+  }
+
+ private:
+  template <std::size_t I, class Kept>
+  static auto column(Kept& kept) {
+    using results = typename std::decay_t<decltype(kept.results)>::value_type::value_type;
+    typename Kept::template vector<std::tuple_element_t<I, results>> made(kept.allocator);
+    made.reserve(kept.results.size());
+    for (auto& each : kept.results)
+      made.push_back(std::get<I>(std::move(*each)));
+    return made;
+  }
+};
+
+/// Starts a group.
+template <class Members, class Finish>
+struct initiate_group {
+  template <class Handler, class Condition, class... Args>
+  void operator()(Handler&& handler, Condition condition, typename Members::operations ops,
+                  Args... args) const {
+    using state = group_state<Members, Condition, Finish, std::decay_t<Handler>>;
+    state::start(ops, std::move(condition), std::forward<Handler>(handler), std::move(args)...);
+  }
+};
+
+template <class Results>
+struct group_signature;
+template <class... Values>
+struct group_signature<std::tuple<Values...>> {
+  template <std::size_t N>
+  using fixed = void(std::array<std::size_t, N>, Values...);
+  template <class Allocator>
+  using ranged = void(
+      std::vector<std::size_t,
+                  typename std::allocator_traits<Allocator>::template rebind_alloc<std::size_t>>,
+      std::vector<Values,
+                  typename std::allocator_traits<Allocator>::template rebind_alloc<Values>>...);
+};
+
+/// A condition that looks at whether an operation has failed: whether the first of its results is
+/// an error code, or an exception, that says so.
+class wait_condition {
+ public:
+  constexpr explicit wait_condition(cancellation_type type = cancellation_type::all) noexcept
+      : type_(type) {}
+
+ protected:
+  static bool has_failed() noexcept { return false; }
+  template <class First, class... Args>
+  static bool has_failed(const First& first, const Args&...) noexcept {
+    if constexpr (std::is_same_v<First, error_code> || std::is_same_v<First, std::exception_ptr>)
+      return static_cast<bool>(first);
+    else
+      return false;
+  }
+
+  cancellation_type type_;
+};
+
+}  // namespace WEFT_NAMESPACE::detail
+
+/// Asio's experimental names for these.
+namespace WEFT_NAMESPACE::experimental {
+
+/// For a parallel group: waits for all operations, whatever comes of them.
+class wait_for_all {
+ public:
+  template <class... Args>
+  constexpr cancellation_type operator()(Args&&...) const noexcept {
+    return cancellation_type::none;
+  }
+};
+
+/// For a parallel group: the first operation that completes cancels the others.
+class wait_for_one : public detail::wait_condition {
+ public:
+  using wait_condition::wait_condition;
+  template <class... Args>
+  constexpr cancellation_type operator()(Args&&...) const noexcept {
+    return type_;
+  }
+};
+
+/// For a parallel group: the first that completes without an error_code or an exception that says
+/// otherwise cancels the others.
+class wait_for_one_success : public detail::wait_condition {
+ public:
+  using wait_condition::wait_condition;
+  template <class... Args>
+  constexpr cancellation_type operator()(const Args&... args) const noexcept {
+    return has_failed(args...) ? cancellation_type::none : type_;
+  }
+};
+
+/// For a parallel group: the first that completes with an error_code or an exception cancels the
+/// others.
+class wait_for_one_error : public detail::wait_condition {
+ public:
+  using wait_condition::wait_condition;
+  template <class... Args>
+  constexpr cancellation_type operator()(const Args&... args) const noexcept {
+    return has_failed(args...) ? type_ : cancellation_type::none;
+  }
+};
+
+/// Several operations that are started together, and waited for together. Made by
+/// make_parallel_group.
+template <class... Ops>
+class parallel_group {
+  using members = detail::tuple_members<Ops...>;
+
+ public:
+  using signature = typename detail::group_signature<decltype(std::tuple_cat(
+      std::declval<detail::kept_results_t<Ops>>()...))>::template fixed<sizeof...(Ops)>;
+
+  explicit parallel_group(Ops... ops) : ops_(std::move(ops)...) {}
+
+  /// Starts all, and completes when all have.
+  ///
+  /// Completion signature: `void(std::array<std::size_t, N>, results...)`: the order in which they
+  /// have completed, and the results of all, one after the other, in the order of the group.
+  /// `condition` is called with the results of each when it completes, perhaps by several threads
+  /// at a time, and says which cancellation the others are to have (none, most often).
+  /// Cancellation: a request goes to all operations. The operations run in the handler's associated
+  /// executor, if it has one. Errors: throws what the allocation or an initiating function throws;
+  /// what has been started is cancelled then.
+  template <class CancellationCondition, completion_token_for<signature> Token = deferred_t>
+  auto async_wait(CancellationCondition condition, Token&& token = Token()) && {
+    using kept = detail::placeless_condition<CancellationCondition>;
+    return async_initiate<Token, signature>(
+        detail::initiate_group<members, detail::finish_with_results>(), token,
+        kept{std::move(condition)}, std::move(ops_));
+  }
+  template <class CancellationCondition, completion_token_for<signature> Token = deferred_t>
+  auto async_wait(CancellationCondition condition, Token&& token = Token()) const& {
+    return parallel_group(*this).async_wait(std::move(condition), std::forward<Token>(token));
+  }
+
+ private:
+  std::tuple<Ops...> ops_;
+};
+
+/// As many operations of one type as a range has.
+template <class Op, class Allocator = std::allocator<void>>
+class ranged_parallel_group {
+  using members = detail::range_members<Op, Allocator>;
+
+ public:
+  using signature =
+      typename detail::group_signature<detail::kept_results_t<Op>>::template ranged<Allocator>;
+
+  explicit ranged_parallel_group(std::vector<Op> ops, const Allocator& allocator = Allocator())
+      : ops_(std::move(ops)), allocator_(allocator) {}
+
+  /// As parallel_group::async_wait. Completion signature: `void(std::vector<std::size_t>,
+  /// std::vector<R>...)`: the order, and a vector for each result that one operation has. An empty
+  /// group completes at once.
+  template <class CancellationCondition, completion_token_for<signature> Token = deferred_t>
+  auto async_wait(CancellationCondition condition, Token&& token = Token()) && {
+    using kept = detail::placeless_condition<CancellationCondition>;
+    return async_initiate<Token, signature>(
+        detail::initiate_group<members, detail::finish_with_results>(), token,
+        kept{std::move(condition)}, std::move(ops_), allocator_);
+  }
+  template <class CancellationCondition, completion_token_for<signature> Token = deferred_t>
+  auto async_wait(CancellationCondition condition, Token&& token = Token()) const& {
+    return ranged_parallel_group(*this).async_wait(std::move(condition),
+                                                   std::forward<Token>(token));
+  }
+
+ private:
+  std::vector<Op> ops_;
+  [[no_unique_address]] Allocator allocator_;
+};
+
+/// A group of asynchronous operations: function objects that take a completion token, as `deferred`
+/// makes them; futures; awaitables, which are started as by co_spawn in the handler's executor.
+///
+///     make_parallel_group(timer.async_wait(deferred), socket.async_read_some(buffer, deferred))
+///         .async_wait(wait_for_one(), [](std::array<std::size_t, 2> order, error_code timer_error,
+///                                        error_code read_error, std::size_t n) { ... });
+template <class... Ops>
+  requires(detail::groupable<Ops> && ...)
+auto make_parallel_group(Ops&&... ops) {
+  return parallel_group<detail::group_operation_t<Ops>...>(
+      detail::group_operation(std::forward<Ops>(ops))...);
+}
+
+/// A group of the operations in a range, which are copied, or moved from an rvalue.
+template <detail::operation_range Range>
+auto make_parallel_group(Range&& range) {
+  using op = detail::range_operation_t<Range>;
+  return ranged_parallel_group<op>(detail::range_operations(std::forward<Range>(range)));
+}
+
+/// The same, with vectors of results from `allocator`.
+template <class Allocator, detail::operation_range Range>
+auto make_parallel_group(std::allocator_arg_t, const Allocator& allocator, Range&& range) {
+  using op = detail::range_operation_t<Range>;
+  return ranged_parallel_group<op, Allocator>(detail::range_operations(std::forward<Range>(range)),
+                                              allocator);
+}
+
+}  // namespace WEFT_NAMESPACE::experimental
