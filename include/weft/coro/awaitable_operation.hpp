@@ -19,7 +19,7 @@ struct initiate_awaitable {
   template <class Handler>
   void operator()(Handler&& handler, awaitable<T, Executor> start) const {
     const Executor executor(get_associated_executor(handler, system_executor()));
-    initiate_spawn<T, Executor> spawn(executor);
+    initiate_spawn<awaitable<T, Executor>, Executor> spawn(executor);
     spawn(std::forward<Handler>(handler), std::move(start));
   }
 };
