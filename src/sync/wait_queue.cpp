@@ -9,6 +9,16 @@ namespace WEFT_NAMESPACE::detail {
 
 // ---- completed_waits
 
+namespace {
+
+/// The first continues the handler that has made them ready.
+void complete(scheduler& owner, operation_queue& ops) noexcept {
+  scheduler_complete_next(owner, ops.pop());
+  scheduler_complete(owner, ops);
+}
+
+}  // namespace
+
 void completed_waits::deliver() noexcept {
   operation_queue of_one_owner;
   scheduler* owner = nullptr;
@@ -22,13 +32,13 @@ void completed_waits::deliver() noexcept {
     }
     if (owner != &ended->owner()) {
       if (owner)
-        scheduler_complete(*owner, of_one_owner);
+        complete(*owner, of_one_owner);
       owner = &ended->owner();
     }
     of_one_owner.push(op);
   }
   if (owner)
-    scheduler_complete(*owner, of_one_owner);
+    complete(*owner, of_one_owner);
 }
 
 void completed_waits::destroy() noexcept {

@@ -283,6 +283,10 @@ struct fixture {
     i->payload.set(1);
     s.post(i);
   }
+  void defer(item* i) {
+    i->payload.set(1);
+    s.defer(i);
+  }
   void complete(item* i) {
     i->payload.set(1);
     s.complete(i);
@@ -618,6 +622,20 @@ void a_share_is_stolen(bool biased) {
   thread two([&] { f.run(); });
 }
 
+void a_continuation_is_stolen_as_well(bool biased) {
+  fixture f(biased);
+  item* const c = f.make();
+  item* const d = f.make();
+  item* const b = f.make([&] { f.defer(d); });
+  item* const a = f.make([&] {
+    f.post(c);
+    f.defer(b);
+  });
+  f.post(a);
+  thread one([&] { f.run(); });
+  thread two([&] { f.run(); });
+}
+
 // What was posted before runs before, while one thread is in run().
 void order_among_posts() {
   fixture f;
@@ -682,6 +700,17 @@ void what_a_handler_leaves_behind_is_taken(bool biased) {
   item* const b = f.make([&] { opened.open(); });
   item* const a = f.make([&] {
     f.post(b);
+    opened.wait();
+  });
+  two_workers(f, [&] { f.post(a); });
+}
+
+void a_continuation_behind_a_handler_that_blocks_is_taken(bool biased) {
+  fixture f(biased);
+  gate opened;
+  item* const b = f.make([&] { opened.open(); });
+  item* const a = f.make([&] {
+    f.defer(b);
     opened.wait();
   });
   two_workers(f, [&] { f.post(a); });
@@ -789,7 +818,9 @@ std::vector<model::scenario> scenarios() {
           SCENARIO(who_leaves_passes_on_polling, narrow),
           SCENARIO(who_only_looks_keeps_nobody, narrow),
           SCENARIO_OF_LOCKS(a_share_is_stolen, narrow),
+          SCENARIO_OF_LOCKS(a_continuation_is_stolen_as_well, narrow),
           SCENARIO_OF_LOCKS(what_a_handler_leaves_behind_is_taken, narrow),
+          SCENARIO_OF_LOCKS(a_continuation_behind_a_handler_that_blocks_is_taken, narrow),
           SCENARIO(what_a_handler_leaves_behind_is_taken_by_who_polls, narrow),
           SCENARIO(what_is_taken_with_a_handler_that_blocks_is_taken_again, narrow),
           SCENARIO(an_event_while_a_handler_blocks_is_taken, narrow),

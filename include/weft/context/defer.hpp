@@ -5,8 +5,11 @@
 
 namespace WEFT_NAMESPACE {
 
-/// As `post`, with the hint that the function continues what the caller is doing: an executor may
-/// wait for the current function to end, and save a wake-up.
+/// As `post`, with the hint that the function continues what the calling handler is doing. Where
+/// several threads run, an io_context or thread_pool then runs it next, on the same thread, before
+/// what was queued there earlier, while what it works on is in the processor's caches; but the
+/// first only of those that a handler defers, and at most three in a row. Where one thread runs, it
+/// is the same as `post`: all goes in order.
 ///
 ///     defer(ctx, [self = std::move(self)] { self->next_step(); });
 ///

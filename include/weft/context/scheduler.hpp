@@ -25,6 +25,10 @@ WEFT_API scheduler& use_scheduler(execution_context& context);
 /// Queues an operation.
 WEFT_API void scheduler_post(scheduler&, operation*) noexcept;
 
+/// The same, of an operation that continues the handler which calls this. While several threads
+/// run, it may be run next, before what was queued earlier, at most three times in a row.
+WEFT_API void scheduler_defer(scheduler&, operation*) noexcept;
+
 /// Queues `f`, and waits until it has run (or was destroyed un-called). Not from a thread that runs
 /// the scheduler's operations.
 WEFT_API void scheduler_run_and_wait(scheduler&, function_view f);
@@ -32,6 +36,8 @@ WEFT_API void scheduler_run_and_wait(scheduler&, function_view f);
 /// Queues an operation that was counted as work when it was started.
 WEFT_API void scheduler_complete(scheduler&, operation*) noexcept;
 WEFT_API void scheduler_complete(scheduler&, operation_queue&) noexcept;
+/// The same, of an operation that the calling handler has made ready, as scheduler_defer.
+WEFT_API void scheduler_complete_next(scheduler&, operation*) noexcept;
 
 WEFT_API void scheduler_work_started(scheduler&) noexcept;
 WEFT_API void scheduler_work_finished(scheduler&) noexcept;

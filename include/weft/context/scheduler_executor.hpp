@@ -167,9 +167,10 @@ class WEFT_API scheduler_executor {
     if constexpr ((Bits & blocking_always) != 0) {
       std::decay_t<Function> function(std::forward<Function>(f));
       scheduler_run_and_wait(native_scheduler(), function_view::of(function));
+    } else if constexpr ((Bits & relationship_continuation) != 0) {
+      defer(std::forward<Function>(f), allocator_);
     } else {
-      scheduler_post(native_scheduler(),
-                     make_function_operation(std::forward<Function>(f), allocator_));
+      post(std::forward<Function>(f), allocator_);
     }
   }
 
@@ -192,7 +193,8 @@ class WEFT_API scheduler_executor {
   }
   template <class Function, class OtherAllocator>
   void defer(Function&& f, const OtherAllocator& allocator) const {
-    post(std::forward<Function>(f), allocator);
+    scheduler_defer(native_scheduler(),
+                    make_function_operation(std::forward<Function>(f), allocator));
   }
 
   friend bool operator==(const scheduler_executor& a, const scheduler_executor& b) noexcept {

@@ -26,13 +26,22 @@ namespace WEFT_NAMESPACE::detail {
 
 enum class submission { dispatch, post, defer };
 
+/// Queues an operation with the scheduler of an executor of its own.
+template <submission How>
+void submit_natively(scheduler& to, operation* op) noexcept {
+  if constexpr (How == submission::defer)
+    scheduler_defer(to, op);
+  else
+    scheduler_post(to, op);
+}
+
 /// A polymorphic executor that holds a context's own is not asked: its scheduler is given the
-/// function. To post and to defer is the same there.
+/// function.
 template <submission How, class Executor, class Function, class Allocator>
 void submit(const Executor& ex, Function&& f, const Allocator& allocator) {
   if constexpr (How != submission::dispatch && std::is_base_of_v<any_executor_tag, Executor>)
     if (scheduler* const native = native_scheduler(ex)) {
-      scheduler_post(*native, make_function_operation(std::forward<Function>(f), allocator));
+      submit_natively<How>(*native, make_function_operation(std::forward<Function>(f), allocator));
       return;
     }
   if constexpr (How == submission::dispatch)
@@ -199,7 +208,7 @@ void submit_handler(const Executor& ex, H&& handler) {
     if constexpr (How != submission::dispatch)
       if (scheduler* const native = native_scheduler(own);
           native && native == native_scheduler(ex)) {
-        scheduler_post(*native, make_function_operation(std::forward<H>(handler), allocator));
+        submit_natively<How>(*native, make_function_operation(std::forward<H>(handler), allocator));
         return;
       }
     if constexpr (std::is_same_v<target, Executor>) {

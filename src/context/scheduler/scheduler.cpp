@@ -333,8 +333,14 @@ scheduler& use_scheduler(execution_context& context) {
 void scheduler_post(scheduler& s, operation* op) noexcept {
   s.post(op);
 }
+void scheduler_defer(scheduler& s, operation* op) noexcept {
+  s.defer(op);
+}
 void scheduler_complete(scheduler& s, operation* op) noexcept {
   s.complete(op);
+}
+void scheduler_complete_next(scheduler& s, operation* op) noexcept {
+  s.complete_next(op);
 }
 void scheduler_complete(scheduler& s, operation_queue& ops) noexcept {
   s.complete(ops);

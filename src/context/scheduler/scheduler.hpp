@@ -106,7 +106,11 @@ class scheduler final : public execution_context::service {
   void restart() noexcept;
 
   void post(operation* op) noexcept;
+  /// The same, of what continues the handler that calls this.
+  void defer(operation* op) noexcept;
   void complete(operation* op) noexcept;
+  /// The same, of what the handler that calls this has made ready: it continues that.
+  void complete_next(operation* op) noexcept;
   void complete(operation_queue& ops) noexcept;
   /// The same, of an operation that was not counted as work before: it ended as it was started.
   void complete_uncounted(operation* op) noexcept;

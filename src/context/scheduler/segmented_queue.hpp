@@ -17,8 +17,8 @@
 namespace WEFT_NAMESPACE::detail {
 
 /// A first-in-first-out queue of operations that can be cut without being walked: a row of segments
-/// of at most `limit` operations. One is longer only if memory for the list of segments is short.
-/// It owns the operations: those left at its end are destroyed.
+/// of at most `limit` operations. One is longer only if memory for the list of segments is short,
+/// or by what was pushed to its front. It owns the operations: those left at its end are destroyed.
 ///
 /// Operations are taken from the front segment and pushed to the back one; the others are the rest.
 ///
@@ -76,6 +76,20 @@ class segmented_queue {
     if (!try_push(op)) {
       close_back();
       try_push(op);
+    }
+  }
+
+  /// Pushes before all others.
+  void push_front(operation* op) noexcept {
+    set(pushed_, get(pushed_) + 1);
+    set(full_at_, get(full_at_) + 1);
+    operation* const second = get(front_);
+    operation_queue::next(op) = second;
+    if (second) {
+      set(front_, op);
+      set(front_size_, get(front_size_) + 1);
+    } else {
+      begin_front(segment{op, &operation_queue::next(op), 1});
     }
   }
 

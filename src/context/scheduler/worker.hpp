@@ -38,6 +38,8 @@ class worker {
   static constexpr unsigned poll_interval = scheduler_atomics::poll_interval;
   /// Of a turn at whose beginning there was no event to look for, among short handlers.
   static constexpr unsigned longest_turn = 8 * poll_interval;
+  /// So many continuations in a row go before what was queued earlier.
+  static constexpr unsigned most_continued = 3;
 
   worker(scheduler& owner, bool biased) noexcept;
   worker(const worker&) = delete;
@@ -149,6 +151,24 @@ class worker {
     return (turn >> budget_bits) - (turn & budget_mask);
   }
 
+  /// For the handler that runs: whether what continues it may go before the rest of the queue. Once
+  /// for each handler, so that no more than one is ever before the rest; and after most_continued
+  /// in a row the next one has to wait for its turn, so that the rest has one too.
+  bool may_continue() noexcept {
+    const std::uint64_t now = ran();
+    if (now == continued_at_)
+      return false;
+    if (now != continued_at_ + 1)
+      continued_in_row_ = 0;
+    continued_at_ = now;
+    if (continued_in_row_ == most_continued) {
+      continued_in_row_ = 0;
+      return false;
+    }
+    ++continued_in_row_;
+    return true;
+  }
+
   biased_lock lock_;
   segmented_queue local_;  // guarded by lock_
 
@@ -158,9 +178,11 @@ class worker {
   std::int64_t work_ = 0;  // change of the work count not yet told to the scheduler
   std::atomic<operation::function> running_{nullptr};
   std::atomic<const void*> origin_{nullptr};
-  time_point turn_began_{};     // unless it slept since
-  time_point looked_around_{};  // when it last looked for what others have left
-  std::uint64_t spun_at_ = 0;   // ran() when it last spun
+  time_point turn_began_{};         // unless it slept since
+  time_point looked_around_{};      // when it last looked for what others have left
+  std::uint64_t spun_at_ = 0;       // ran() when it last spun
+  std::uint64_t continued_at_ = 0;  // ran() when a handler was last continued
+  unsigned continued_in_row_ = 0;   // how many went before the rest since one had to wait
   statistic from_outside_;
   statistic strand_calls_;
   const std::thread::id thread_ = std::this_thread::get_id();

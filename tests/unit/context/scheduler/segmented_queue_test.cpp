@@ -60,7 +60,7 @@ TEST_F(segmented_queue_test, is_first_in_first_out_however_it_is_filled_and_cut)
       queue& other = queues[1 - i];
       auto& e = expected[i];
       auto& other_e = expected[1 - i];
-      switch (below(13)) {
+      switch (below(14)) {
         case 0: append_chain(q, e, 1 + below(3 * queue::limit)); break;
         case 1: append_chain(q, e, 1 + below(3)); break;
         case 2:
@@ -124,6 +124,12 @@ TEST_F(segmented_queue_test, is_first_in_first_out_however_it_is_filled_and_cut)
             e.push_back(op);
           }
           break;
+        case 10: {
+          operation* const op = make();
+          q.push_front(op);
+          e.push_front(op);
+          break;
+        }
         default:
           for (std::size_t n = below(3 * queue::limit); n != 0 && !e.empty(); --n) {
             ASSERT_EQ(q.pop(), e.front());
