@@ -285,12 +285,16 @@
 #include <weft/coro/awaitable_promise.hpp>
 #include <weft/coro/awaited_result.hpp>
 #include <weft/coro/callable.hpp>
+#include <weft/coro/child_task.hpp>
 #include <weft/coro/co_composed.hpp>
 #include <weft/coro/co_spawn.hpp>
 #include <weft/coro/coroutine_result.hpp>
 #include <weft/coro/direct_awaiter.hpp>
 #include <weft/coro/frame_memory.hpp>
 #include <weft/coro/generator.hpp>
+#include <weft/coro/group_core.hpp>
+#include <weft/coro/group_error.hpp>
+#include <weft/coro/group_token.hpp>
 #include <weft/coro/in_place_call.hpp>
 #include <weft/coro/logical_thread.hpp>
 #include <weft/coro/multiple_exceptions.hpp>
@@ -300,8 +304,10 @@
 #include <weft/coro/resume_state.hpp>
 #include <weft/coro/submission_awaiter.hpp>
 #include <weft/coro/task.hpp>
+#include <weft/coro/task_group.hpp>
 #include <weft/coro/this_coro.hpp>
 #include <weft/coro/use_awaitable.hpp>
+#include <weft/coro/with_task_group.hpp>
 
 #include <weft/observe/histogram.hpp>
 #include <weft/observe/metrics.hpp>
