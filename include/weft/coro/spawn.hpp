@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <new>
+#include <optional>
+#include <source_location>
+#include <type_traits>
+#include <utility>
+
+#include <weft/async/associated_allocator.hpp>
+#include <weft/async/associated_cancellation_slot.hpp>
+#include <weft/async/associated_executor.hpp>
+#include <weft/async/async_result.hpp>
+#include <weft/async/default_completion_token.hpp>
+#include <weft/context/operation_offer.hpp>
+#include <weft/context/submission.hpp>
+#include <weft/coro/fiber/fiber_base.hpp>
+#include <weft/coro/stack_pool.hpp>
+#include <weft/coro/yield_context.hpp>
+#include <weft/execution/submit.hpp>
+#include <weft/execution/work_tracker.hpp>
+
+namespace WEFT_NAMESPACE {
+
+/// A stack allocator: one whose stacks fibers may have.
+template <class A>
+concept stack_allocator = std::copy_constructible<A> && requires(A& a) {
+  { a.allocate().sp } -> std::convertible_to<void*>;
+  { a.allocate().size } -> std::convertible_to<std::size_t>;
+};
+
+namespace detail {
+
+/// What came of a fiber's function: an exception, or what it has returned.
+template <class T>
+class fiber_outcome {
+ public:
+  template <class F, class Yield>
+  void call(F&& f, const Yield& yield) {
+    value_.emplace(std::forward<F>(f)(yield));
+  }
+  void fail(std::exception_ptr e) noexcept { error_ = std::move(e); }
+
+  template <class Handler>
+  void give_to(Handler&& handler) && {
+    if (value_)
+      std::forward<Handler>(handler)(std::exception_ptr(), *std::move(value_));
+    else
+      std::forward<Handler>(handler)(std::move(error_), T());
+  }
+
+ private:
+  std::exception_ptr error_;
+  std::optional<T> value_;
+};
+
+template <>
+class fiber_outcome<void> {
+ public:
+  template <class F, class Yield>
+  void call(F&& f, const Yield& yield) {
+    std::forward<F>(f)(yield);
+  }
+  void fail(std::exception_ptr e) noexcept { error_ = std::move(e); }
+
+  template <class Handler>
+  void give_to(Handler&& handler) && {
+    std::forward<Handler>(handler)(std::move(error_));
+  }
+
+ private:
+  std::exception_ptr error_;
+};
+
+/// A fiber with its function, and the handler that hears of its end. It lies at the beginning of
+/// its own stack, so there is one allocation, and what a switch touches lies together. It is one
+/// operation all the way, and is in one stage at a time:
+///   queued     The executor is to begin it, or to go on with it.
+///   waiting    It belongs to what it waits for.
+///   concluded  The function has returned and is destroyed, the outcome is here. It is offered to
+///              the handler's executor; if that refuses, it is queued with the fiber's, to be
+///              offered again, and what was thrown leaves `run()`. If both refuse, the handler is
+///              called on the spot.
+/// At its end the handler is moved out, the stack goes back, and the handler is called.
+template <class T, class Executor, class Function, class Handler, class StackAllocator>
+class spawned_fiber final : public fiber_base {
+  using stack = std::decay_t<decltype(std::declval<StackAllocator&>().allocate())>;
+  using handler_executor = associated_executor_t<Handler, Executor>;
+  static constexpr bool has_own_executor = !executor_unassociated<Handler, Executor>;
+  static_assert(std::is_same_v<associated_cancellation_slot_t<Handler>, cancellation_slot>,
+                "spawn takes tokens with weft's own type of cancellation slot");
+  struct nothing {
+    template <class... A>
+    explicit nothing(const A&...) noexcept {}
+  };
+
+  using yield_type = basic_yield_context<Executor>;
+
+ public:
+  template <class F, class H>
+  static void start(const Executor& executor, StackAllocator stacks, F&& function, H&& handler,
+                    const std::source_location& where) {
+    const auto allocator = get_associated_allocator(handler);
+    spawned_fiber* const fiber = make(executor, std::move(stacks), std::forward<F>(function),
+                                      std::forward<H>(handler), where);
+    // What an executor throws that refuses it, the initiating function throws.
+    detail::submit<submission::post>(executor, operation_function(fiber), allocator);
+  }
+
+ private:
+  template <class F, class H>
+  static spawned_fiber* make(const Executor& executor, StackAllocator stacks, F&& function,
+                             H&& handler, const std::source_location& where) {
+    constexpr std::uintptr_t line = 64;
+    constexpr std::uintptr_t alignment =
+        alignof(spawned_fiber) < line ? line : alignof(spawned_fiber);
+    stack memory = stacks.allocate();
+    const auto end = reinterpret_cast<std::uintptr_t>(memory.sp) - sizeof(spawned_fiber);
+    void* const top = reinterpret_cast<void*>(end & ~(alignment - 1));
+    void* const limit = static_cast<std::byte*>(memory.sp) - memory.size;
+    try {
+      auto* const fiber =
+          ::new (top) spawned_fiber(limit, top, executor, std::forward<F>(function),
+                                    std::forward<H>(handler), where, stacks, memory);
+      try {
+        fiber->parent_slot = get_associated_cancellation_slot(fiber->handler_);
+        fiber->cancellation = cancellation_state(fiber->parent_slot);
+      } catch (...) {
+        fiber->~spawned_fiber();
+        throw;
+      }
+      return fiber;
+    } catch (...) {
+      stacks.deallocate(memory);
+      throw;
+    }
+  }
+
+  template <class F, class H>
+  spawned_fiber(void* limit, void* top, const Executor& executor, F&& function, H&& handler,
+                const std::source_location& where, const StackAllocator& stacks,
+                const stack& memory)
+      : fiber_base(&run, own_kind, native_scheduler(executor), limit, top, where),
+        executor_(executor),
+        work_(executor),
+        handler_work_(get_associated_executor(handler, executor)),
+        handler_(std::forward<H>(handler)),
+        function_(std::forward<F>(function)),
+        stacks_(stacks),
+        memory_(memory) {}
+  ~spawned_fiber() = default;
+
+  static void free(spawned_fiber* self) noexcept {
+    StackAllocator stacks(std::move(self->stacks_));
+    stack memory = self->memory_;
+    self->~spawned_fiber();
+    stacks.deallocate(memory);
+  }
+
+  // ---- fiber_base::kind
+
+  static void call(fiber_base& base) {
+    auto& self = static_cast<spawned_fiber&>(base);
+    try {
+      self.outcome_.call(std::move(self.function_), yield_type(self, self.executor_));
+    } catch (const fiber_unwind&) {
+      throw;
+    } catch (...) {
+      self.outcome_.fail(std::current_exception());
+    }
+  }
+
+  static void conclude(fiber_base& base) {
+    auto& self = static_cast<spawned_fiber&>(base);
+    self.is_concluded_ = true;
+    self.offer_handler();
+  }
+
+  static void release(fiber_base& base) noexcept {
+    auto* const self = static_cast<spawned_fiber*>(&base);
+    if constexpr (std::is_nothrow_move_constructible_v<Handler>) {
+      [[maybe_unused]] const Handler last(std::move(self->handler_));
+      free(self);
+    } else {
+      free(self);
+    }
+  }
+
+  static bool submit_to_executor(fiber_base& base) noexcept {
+    auto& self = static_cast<spawned_fiber&>(base);
+    const Executor executor(self.executor_);
+    handover given(&self);
+    try {
+      executor_post(executor, operation_function(&self), std::allocator<void>());
+    } catch (...) {}
+    return !given.is_returned();
+  }
+
+  static constexpr fiber_base::kind own_kind{&call, &conclude, &release, &submit_to_executor};
+
+  // ---- operation
+
+  static void run(operation* base, operation::action what) {
+    if (what == operation::action::describe)
+      return operation::describe<Function>(base);
+    auto* const self = static_cast<spawned_fiber*>(base);
+    if (what == operation::action::destroy) {
+      if (!handover::destroyed(base))
+        self->dismiss();
+      return;
+    }
+    if (!self->native()) [[unlikely]]
+      handover::called(base);
+    if (!self->is_concluded_) [[likely]]
+      self->resume();
+    else
+      self->offer_handler();
+  }
+
+  void offer_handler() {
+    if (is_inside()) [[likely]] {
+      finish();
+      return;
+    }
+    const auto work(std::move(work_));  // until another executor, or a queue of this one, has it
+    const auto allocator = get_associated_allocator(handler_);
+    const auto executor = executor_of_handler();  // a copy: the operation may end before offer does
+    std::exception_ptr refusal = offer(this, &arrive, &run, executor, allocator);
+    if (!refusal)
+      return;
+    operation::ends_by(&run);
+    if (!this->submit())
+      finish();
+    std::rethrow_exception(std::move(refusal));
+  }
+
+  /// The one that the handler is called in.
+  const auto& executor_of_handler() const noexcept {
+    if constexpr (has_own_executor)
+      return handler_work_.get_executor();
+    else
+      return executor_;
+  }
+
+  /// Whether this thread is known to be in it.
+  bool is_inside() const noexcept {
+    const scheduler* const native = native_scheduler(executor_of_handler());
+    return native && scheduler_running_in_this_thread(*native);
+  }
+
+  /// Ends it in the handler's executor.
+  static void arrive(operation* base, operation::action what) {
+    if (what == operation::action::describe)
+      return operation::describe<Handler>(base);
+    auto* const self = static_cast<spawned_fiber*>(base);
+    if (what == operation::action::invoke) {
+      handover::called(base);
+      self->finish();
+    } else if (!handover::destroyed(base)) {
+      self->dismiss();
+    }
+  }
+
+  void finish() {
+    fiber_outcome<T> outcome(std::move(outcome_));
+    Handler handler(std::move(handler_));
+    const auto work(std::move(work_));
+    [[maybe_unused]] const auto handler_work(std::move(handler_work_));
+    free(this);
+    std::move(outcome).give_to(std::move(handler));
+  }
+
+  [[no_unique_address]] Executor executor_;
+  work_tracker<Executor> work_;
+  [[no_unique_address]] std::conditional_t<has_own_executor, work_tracker<handler_executor>,
+                                           nothing> handler_work_;
+  [[no_unique_address]] Handler handler_;
+  bool is_concluded_ = false;
+  fiber_outcome<T> outcome_;
+  Function function_;
+  [[no_unique_address]] StackAllocator stacks_;
+  stack memory_;
+};
+
+template <class T>
+struct fiber_signature {
+  using type = void(std::exception_ptr, T);
+};
+template <>
+struct fiber_signature<void> {
+  using type = void(std::exception_ptr);
+};
+
+template <class T, class Executor>
+class initiate_fiber {
+ public:
+  using executor_type = Executor;
+
+  explicit initiate_fiber(const Executor& executor) : executor_(executor) {}
+  executor_type get_executor() const noexcept { return executor_; }
+
+  template <class Handler, class StackAllocator, class Function>
+  void operator()(Handler&& handler, StackAllocator stacks, Function&& function,
+                  const std::source_location& where) const {
+    spawned_fiber<T, Executor, std::decay_t<Function>, std::decay_t<Handler>,
+                  StackAllocator>::start(executor_, std::move(stacks),
+                                         std::forward<Function>(function),
+                                         std::forward<Handler>(handler), where);
+  }
+
+ private:
+  [[no_unique_address]] Executor executor_;
+};
+
+/// A function that may run as a fiber on `Executor`.
+template <class F, class Executor>
+concept fiber_function = std::is_invocable_v<std::decay_t<F>, basic_yield_context<Executor>>;
+
+template <class Token, class Executor, class StackAllocator, class F>
+auto spawn_fiber(const Executor& executor, const StackAllocator& stacks, F&& function, Token& token,
+                 const std::source_location& where) {
+  using result = std::invoke_result_t<std::decay_t<F>, basic_yield_context<Executor>>;
+  using T = std::decay_t<result>;
+  static_assert(std::is_void_v<T> || std::is_default_constructible_v<T>,
+                "what a fiber's function returns must be an object that can be made by default: a "
+                "handler gets such a value with an exception");
+  return async_initiate<Token, typename fiber_signature<T>::type>(
+      initiate_fiber<T, Executor>(executor), token, stacks, std::forward<F>(function), where);
+}
+
+}  // namespace detail
+
+/// Starts a fiber: a function with a stack of its own, that waits where others would block, on
+/// `ex`.
+///
+///     spawn(context, [&](yield_context yield) { echo(socket, yield); }, detached);
+///     spawn(context, stack_size(256 * 1024), &session, detached);
+///
+/// `f` is called on `ex` with a basic_yield_context of that executor type, which converts to
+/// yield_context; it is kept until the fiber has ended. Nothing runs before spawn has returned.
+///
+/// Completion signature: `void(std::exception_ptr, T)`, or `void(std::exception_ptr)` if `f`
+/// returns nothing: what has left `f`, or null; and what it has returned, or `T()`.
+/// Errors: throws what the allocation of the stack (std::bad_alloc), moving `f`, or the executor
+/// throw; nothing is started then.
+/// Cancellation: the token's slot cancels what the fiber waits for, and makes it throw when it
+/// waits again, for requests that reset_cancellation_state lets pass: terminal ones, unless it was
+/// called. What the fiber makes of that is its own.
+/// Thread safety: any thread. O(1): one stack, from the stack_pool or the allocator that is given.
+///
+/// When the context is destroyed while the fiber waits, its stack is unwound: destructors run, and
+/// the handler is destroyed un-called.
+///
+/// The stack has to do for all that `f` calls; see stack_size. Between two lines of a fiber others
+/// run, and it may go on in another thread: what it may not hold meanwhile stands in
+/// docs/fibers.md.
+template <class Executor, class F, class Token = default_completion_token_t<Executor>>
+  requires detail::any_style_executor<Executor> && detail::fiber_function<F, Executor>
+auto spawn(const Executor& ex, F&& f, Token&& token = default_completion_token_t<Executor>(),
+           std::source_location where = std::source_location::current()) {
+  return detail::spawn_fiber<Token>(ex, stack_pool(), std::forward<F>(f), token, where);
+}
+template <class Executor, class F, class Token = default_completion_token_t<Executor>>
+  requires detail::any_style_executor<Executor> && detail::fiber_function<F, Executor>
+auto spawn(const Executor& ex, stack_size size, F&& f,
+           Token&& token = default_completion_token_t<Executor>(),
+           std::source_location where = std::source_location::current()) {
+  return detail::spawn_fiber<Token>(ex, stack_pool(size), std::forward<F>(f), token, where);
+}
+template <class Executor, stack_allocator StackAllocator, class F,
+          class Token = default_completion_token_t<Executor>>
+  requires detail::any_style_executor<Executor> && detail::fiber_function<F, Executor>
+auto spawn(const Executor& ex, std::allocator_arg_t, const StackAllocator& stacks, F&& f,
+           Token&& token = default_completion_token_t<Executor>(),
+           std::source_location where = std::source_location::current()) {
+  return detail::spawn_fiber<Token>(ex, stacks, std::forward<F>(f), token, where);
+}
+
+/// The same on the executor of `context`.
+template <detail::execution_context_type Context, class F,
+          class Token = default_completion_token_t<typename Context::executor_type>>
+  requires detail::fiber_function<F, typename Context::executor_type>
+auto spawn(Context& context, F&& f,
+           Token&& token = default_completion_token_t<typename Context::executor_type>(),
+           std::source_location where = std::source_location::current()) {
+  return detail::spawn_fiber<Token>(context.get_executor(), stack_pool(), std::forward<F>(f), token,
+                                    where);
+}
+template <detail::execution_context_type Context, class F,
+          class Token = default_completion_token_t<typename Context::executor_type>>
+  requires detail::fiber_function<F, typename Context::executor_type>
+auto spawn(Context& context, stack_size size, F&& f,
+           Token&& token = default_completion_token_t<typename Context::executor_type>(),
+           std::source_location where = std::source_location::current()) {
+  return detail::spawn_fiber<Token>(context.get_executor(), stack_pool(size), std::forward<F>(f),
+                                    token, where);
+}
+template <detail::execution_context_type Context, stack_allocator StackAllocator, class F,
+          class Token = default_completion_token_t<typename Context::executor_type>>
+  requires detail::fiber_function<F, typename Context::executor_type>
+auto spawn(Context& context, std::allocator_arg_t, const StackAllocator& stacks, F&& f,
+           Token&& token = default_completion_token_t<typename Context::executor_type>(),
+           std::source_location where = std::source_location::current()) {
+  return detail::spawn_fiber<Token>(context.get_executor(), stacks, std::forward<F>(f), token,
+                                    where);
+}
+
+/// The same on the executor of another fiber.
+template <class Executor, class F, class Token = default_completion_token_t<Executor>>
+  requires detail::fiber_function<F, Executor>
+auto spawn(const basic_yield_context<Executor>& yield, F&& f,
+           Token&& token = default_completion_token_t<Executor>(),
+           std::source_location where = std::source_location::current()) {
+  return detail::spawn_fiber<Token>(yield.get_executor(), stack_pool(), std::forward<F>(f), token,
+                                    where);
+}
+template <class Executor, class F, class Token = default_completion_token_t<Executor>>
+  requires detail::fiber_function<F, Executor>
+auto spawn(const basic_yield_context<Executor>& yield, stack_size size, F&& f,
+           Token&& token = default_completion_token_t<Executor>(),
+           std::source_location where = std::source_location::current()) {
+  return detail::spawn_fiber<Token>(yield.get_executor(), stack_pool(size), std::forward<F>(f),
+                                    token, where);
+}
+template <class Executor, stack_allocator StackAllocator, class F,
+          class Token = default_completion_token_t<Executor>>
+  requires detail::fiber_function<F, Executor>
+auto spawn(const basic_yield_context<Executor>& yield, std::allocator_arg_t,
+           const StackAllocator& stacks, F&& f,
+           Token&& token = default_completion_token_t<Executor>(),
+           std::source_location where = std::source_location::current()) {
+  return detail::spawn_fiber<Token>(yield.get_executor(), stacks, std::forward<F>(f), token, where);
+}
+
+}  // namespace WEFT_NAMESPACE

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <weft/coro/fiber/fiber_base.hpp>
+
+#include <cassert>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <utility>
+
+#include <weft/base/clock.hpp>
+#include <weft/base/error.hpp>
+
+#include "coro/fiber/overflow.hpp"
+
+namespace WEFT_NAMESPACE::detail {
+namespace {
+
+/// A fiber that catches what unwinds it, and waits again, may do so as often before that is taken
+/// for a mistake: handlers that clean up do it once each.
+constexpr unsigned most_unwound = 100;
+
+[[noreturn]] void swallowed(const std::source_location& where) noexcept {
+  std::fprintf(stderr,
+               "weft: the fiber spawned at %s:%u is destroyed while it waits, and has caught the "
+               "exception that unwinds its stack without rethrowing it. End catch (...) with "
+               "throw;\n",
+               where.file_name(), static_cast<unsigned>(where.line()));
+  std::abort();
+}
+
+}  // namespace
+
+void fiber_base::enter(fiber_context& context) {
+  auto& self = static_cast<fiber_base&>(context);
+  try {
+    self.kind_.call(self);
+    if (self.is_unwinding_)
+      swallowed(self.where_);
+  } catch (const fiber_unwind&) {}
+  self.stage_ = stage::ended;
+}
+
+// On the stack of the resumer, which does not leave its thread meanwhile.
+bool fiber_base::run() noexcept {
+  fiber_thread& thread = fiber_thread::current();
+  const fiber_base* const outer = thread.running;
+  stage_ = stage::begun;
+  in_place_ = 0;
+  for (;;) {
+    thread.running = this;
+    fiber_context::resume(thread);
+    thread.running = outer;
+    if (stage_ == stage::ended) [[unlikely]]
+      return true;
+    if (!after_(*this, argument_)) [[likely]]
+      return false;
+  }
+}
+
+void fiber_base::end() {
+  disconnect();
+  if (is_unwinding_)
+    kind_.release(*this);
+  else
+    kind_.conclude(*this);
+}
+
+void fiber_base::dismiss() noexcept {
+  disconnect();
+  if (stage_ == stage::begun) {
+    is_unwinding_ = true;
+    run();
+  }
+  kind_.release(*this);
+}
+
+/// Before anything is destroyed that may own the signal.
+void fiber_base::disconnect() noexcept {
+  std::exchange(parent_slot, {}).clear();
+  cancellation = {};
+}
+
+[[gnu::noinline]] void fiber_base::wait(after_switch after, void* argument) {
+  assert(running_fiber() == this && "a fiber waits by a yield_context of its own, and no other's");
+  if (is_unwinding_) [[unlikely]]
+    unwind_here();
+  after_ = after;
+  argument_ = argument;
+  suspend();
+  if (is_unwinding_) [[unlikely]]
+    unwind_here();
+}
+
+void fiber_base::unwind_here() {
+  is_unwinding_ = true;
+  if (++unwound_ > most_unwound)
+    swallowed(where_);
+  throw fiber_unwind();
+}
+
+bool fiber_base::park(fiber_base& self, void*) noexcept {
+  self.is_parked_.store(true, std::memory_order_release);
+  return false;
+}
+
+bool fiber_base::submit_again(fiber_base& self, void*) noexcept {
+  return !self.submit();
+}
+
+[[gnu::noinline, gnu::cold]] void fiber_base::await_parking() const noexcept {
+  constexpr int spins = 64, yields = 64;
+  constexpr std::int64_t nap = 20'000;  // nanoseconds
+  for (int i = 0; !is_parked_.load(std::memory_order_acquire); ++i)
+    if (i >= spins + yields)
+      sleep_for(nap);
+    else if (i >= spins)
+      std::this_thread::yield();
+}
+
+void fiber_base::throw_cancelled() {
+  throw system_error(error::operation_aborted, "yield");
+}
+
+}  // namespace WEFT_NAMESPACE::detail
