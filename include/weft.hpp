@@ -284,12 +284,19 @@
 #include <weft/coro/awaitable_operators.hpp>
 #include <weft/coro/awaitable_promise.hpp>
 #include <weft/coro/awaited_result.hpp>
+#include <weft/coro/blocking.hpp>
 #include <weft/coro/callable.hpp>
 #include <weft/coro/child_task.hpp>
 #include <weft/coro/co_composed.hpp>
 #include <weft/coro/co_spawn.hpp>
 #include <weft/coro/coroutine_result.hpp>
 #include <weft/coro/direct_awaiter.hpp>
+#include <weft/coro/fiber.hpp>
+#include <weft/coro/fiber/fiber_base.hpp>
+#include <weft/coro/fiber/fiber_context.hpp>
+#include <weft/coro/fiber/fiber_results.hpp>
+#include <weft/coro/fiber/fiber_wait.hpp>
+#include <weft/coro/fiber/stack_switch.hpp>
 #include <weft/coro/frame_memory.hpp>
 #include <weft/coro/generator.hpp>
 #include <weft/coro/group_core.hpp>
@@ -302,12 +309,16 @@
 #include <weft/coro/resume_event.hpp>
 #include <weft/coro/resume_loop.hpp>
 #include <weft/coro/resume_state.hpp>
+#include <weft/coro/spawn.hpp>
+#include <weft/coro/stack_pool.hpp>
 #include <weft/coro/submission_awaiter.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/coro/task_group.hpp>
 #include <weft/coro/this_coro.hpp>
+#include <weft/coro/this_fiber.hpp>
 #include <weft/coro/use_awaitable.hpp>
 #include <weft/coro/with_task_group.hpp>
+#include <weft/coro/yield_context.hpp>
 
 #include <weft/observe/histogram.hpp>
 #include <weft/observe/metrics.hpp>

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <concepts>
+#include <exception>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <weft/async/async_result.hpp>
+#include <weft/async/cancellation_type.hpp>
+#include <weft/async/default_completion_token.hpp>
+#include <weft/base/error.hpp>
+#include <weft/base/operation.hpp>
+#include <weft/base/operation_results.hpp>
+#include <weft/context/direct_initiation.hpp>
+#include <weft/context/scheduler.hpp>
+#include <weft/context/system_context.hpp>
+#include <weft/coro/spawn.hpp>
+#include <weft/execution/submit.hpp>
+#include <weft/execution/system_executor.hpp>
+
+namespace WEFT_NAMESPACE {
+namespace detail {
+
+class blocking_service;
+
+/// The scheduler of the system context, whose threads have been started.
+WEFT_API scheduler& system_scheduler();
+
+/// A blocking call on its way: queued -> begun -> performed, or queued -> aborted; changed under
+/// the lock of the threads that perform it (src/coro/blocking_threads.hpp).
+class WEFT_API blocking_call : public operation {
+ public:
+  scheduler& owner() const noexcept { return *owner_; }
+
+  bool start() noexcept;
+  void cancel(cancellation_type type) noexcept;
+  void retain() const noexcept {}  // the threads outlive all
+
+ protected:
+  using perform_function = void (*)(blocking_call&) noexcept;
+
+  blocking_call(function f, scheduler& owner, perform_function perform) noexcept
+      : operation(f), owner_(&owner), perform_(perform) {}
+  ~blocking_call() = default;
+
+  bool is_aborted() const noexcept { return state_ == state::aborted; }
+  [[gnu::cold]] static std::exception_ptr aborted();
+
+ private:
+  friend class blocking_threads;
+  enum class state : unsigned char { fresh, queued, begun, aborted };
+
+  scheduler* const owner_;
+  const perform_function perform_;
+  blocking_service* service_ = nullptr;
+  blocking_call* earlier_ = nullptr;
+  blocking_call* later_ = nullptr;
+  state state_ = state::fresh;
+};
+
+template <class Function, class Executor>
+class initiate_blocking;
+
+template <class Function, class T = std::decay_t<std::invoke_result_t<Function>>>
+class blocking_operation : public blocking_call {
+ public:
+  template <class Executor>
+  blocking_operation(function f, scheduler& owner,
+                     initiate_blocking<Function, Executor>&& initiation)
+      : blocking_call(f, owner, &perform), function_(std::move(initiation.function_)) {}
+
+  operation_results<std::exception_ptr, T> take_results() {
+    if (this->is_aborted())
+      return {this->aborted(), T()};
+    if (value_)
+      return {std::exception_ptr(), *std::move(value_)};
+    return {std::move(error_), T()};
+  }
+
+ private:
+  static void perform(blocking_call& call) noexcept {
+    auto& self = static_cast<blocking_operation&>(call);
+    try {
+      self.value_.emplace(std::move(self.function_)());
+    } catch (...) {
+      self.error_ = std::current_exception();
+    }
+  }
+
+  Function function_;
+  std::optional<T> value_;
+  std::exception_ptr error_;
+};
+
+template <class Function>
+class blocking_operation<Function, void> : public blocking_call {
+ public:
+  template <class Executor>
+  blocking_operation(function f, scheduler& owner,
+                     initiate_blocking<Function, Executor>&& initiation)
+      : blocking_call(f, owner, &perform), function_(std::move(initiation.function_)) {}
+
+  operation_results<std::exception_ptr> take_results() {
+    return {this->is_aborted() ? this->aborted() : std::move(error_)};
+  }
+
+ private:
+  static void perform(blocking_call& call) noexcept {
+    auto& self = static_cast<blocking_operation&>(call);
+    try {
+      std::move(self.function_)();
+    } catch (...) {
+      self.error_ = std::current_exception();
+    }
+  }
+
+  Function function_;
+  std::exception_ptr error_;
+};
+
+template <class Function, class Executor>
+class initiate_blocking {
+ public:
+  using executor_type = Executor;
+  using operation_type = blocking_operation<Function>;
+
+  template <class F>
+  initiate_blocking(const Executor& executor, F&& f)
+      : executor_(executor), function_(std::forward<F>(f)) {}
+
+  executor_type get_executor() const noexcept { return executor_; }
+  scheduler& owner() const noexcept {
+    if constexpr (std::is_same_v<Executor, system_executor>)
+      return system_scheduler();
+    else
+      return use_scheduler(executor_context(executor_));
+  }
+
+  template <class Handler>
+  void operator()(Handler&& handler) && {
+    initiate_directly(std::move(*this), std::forward<Handler>(handler));
+  }
+
+ private:
+  friend operation_type;
+
+  [[no_unique_address]] Executor executor_;
+  Function function_;
+};
+
+template <class Token, class Executor, class F>
+auto initiate_blocking_call(const Executor& executor, F&& f, Token& token) {
+  using function = std::decay_t<F>;
+  using T = std::decay_t<std::invoke_result_t<function>>;
+  static_assert(std::is_void_v<T> || std::is_default_constructible_v<T>,
+                "what a blocking call returns must be an object that can be made by default: a "
+                "handler gets such a value with an exception");
+  return async_initiate<Token, typename fiber_signature<T>::type>(
+      initiate_blocking<function, Executor>(executor, std::forward<F>(f)), token);
+}
+
+}  // namespace detail
+
+/// Runs a call that blocks on a thread that may be blocked, and waits for it in any style:
+///
+///     const std::string text = blocking([&] { return read_whole_file(path); }, yield);
+///     co_await blocking([&] { legacy.flush(); });
+///
+/// The threads are the process's: one is started whenever none is idle, up to 512, and ends when it
+/// has been idle for ten seconds. They block all signals. Calls begin in the order in which they
+/// were started.
+///
+/// Completion signature: `void(std::exception_ptr, T)`, or `void(std::exception_ptr)` if `f`
+/// returns nothing: what has left `f`, or null; and what it has returned, or `T()`.
+/// Errors: throws what the allocation, or moving `f`, throws; nothing is started then. If no thread
+/// can be started, and none lives, `f` is called inside the initiating function.
+/// Cancellation: a call that has not begun, of any type: operation_aborted, as a system_error. One
+/// that has begun finishes, and reports what it has done.
+/// The end of a context, whose handler waits: what has not begun is destroyed, what has is waited
+/// for.
+/// Thread safety: any thread. O(1), and a wake-up.
+template <detail::any_style_executor Executor, std::invocable F,
+          class Token = default_completion_token_t<Executor>>
+auto blocking(const Executor& ex, F&& f, Token&& token = default_completion_token_t<Executor>()) {
+  return detail::initiate_blocking_call<Token>(ex, std::forward<F>(f), token);
+}
+
+/// The same, with the executor of `context` as that of handlers which have none.
+template <detail::execution_context_type Context, std::invocable F,
+          class Token = default_completion_token_t<typename Context::executor_type>>
+auto blocking(Context& context, F&& f,
+              Token&& token = default_completion_token_t<typename Context::executor_type>()) {
+  return detail::initiate_blocking_call<Token>(context.get_executor(), std::forward<F>(f), token);
+}
+
+/// The same, with the system executor.
+template <std::invocable F, class Token = default_completion_token_t<system_executor>>
+auto blocking(F&& f, Token&& token = default_completion_token_t<system_executor>()) {
+  return detail::initiate_blocking_call<Token>(system_executor(), std::forward<F>(f), token);
+}
+
+}  // namespace WEFT_NAMESPACE

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+
+#include <weft/coro/blocking.hpp>
+#include <weft/execution/execution_context.hpp>
+
+namespace WEFT_NAMESPACE::detail {
+
+/// The calls whose handlers a context has: it destroys what has not begun when it ends, and waits
+/// for what has. All is guarded by the lock of the threads.
+class blocking_service final : public execution_context::service {
+ public:
+  using key_type = blocking_service;
+  explicit blocking_service(execution_context& context) : service(context) {}
+
+ private:
+  friend class blocking_threads;
+  void shutdown() noexcept override;
+
+  std::size_t begun_ = 0;
+};
+
+/// The threads of the process that may be blocked.
+///
+/// One mutex, held for O(1), but at the end of a context for a walk of what is queued. A call that
+/// has been performed is completed without it, and only then counted out of its service: until
+/// then its context stays.
+class blocking_threads {
+ public:
+  static constexpr std::size_t most = 512;
+
+  /// They are never destroyed: calls may be under way when main has returned.
+  static blocking_threads& get();
+
+  /// False if it was performed at once.
+  bool submit(blocking_call& call) noexcept;
+  void cancel(blocking_call& call) noexcept;
+  void end(blocking_service& service) noexcept;
+
+ private:
+  void push(blocking_call& call) noexcept;
+  void unlink(blocking_call& call) noexcept;
+  bool start_thread() noexcept;
+  static void* run(void* self) noexcept;
+  void serve() noexcept;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable performed_;
+  blocking_call* front_ = nullptr;
+  blocking_call* back_ = nullptr;
+  std::size_t queued_ = 0;
+  std::size_t idle_ = 0;
+  std::size_t threads_ = 0;
+};
+
+}  // namespace WEFT_NAMESPACE::detail
