@@ -284,6 +284,7 @@
 #include <weft/coro/awaitable_operators.hpp>
 #include <weft/coro/awaitable_promise.hpp>
 #include <weft/coro/awaited_result.hpp>
+#include <weft/coro/awaited_type.hpp>
 #include <weft/coro/blocking.hpp>
 #include <weft/coro/callable.hpp>
 #include <weft/coro/child_task.hpp>
@@ -297,6 +298,7 @@
 #include <weft/coro/fiber/fiber_results.hpp>
 #include <weft/coro/fiber/fiber_wait.hpp>
 #include <weft/coro/fiber/stack_switch.hpp>
+#include <weft/coro/foreign_awaiter.hpp>
 #include <weft/coro/frame_memory.hpp>
 #include <weft/coro/generator.hpp>
 #include <weft/coro/group_core.hpp>
@@ -320,6 +322,7 @@
 #include <weft/coro/with_task_group.hpp>
 #include <weft/coro/yield_context.hpp>
 
+#include <weft/observe/dump_tasks.hpp>
 #include <weft/observe/histogram.hpp>
 #include <weft/observe/metrics.hpp>
 #include <weft/observe/stack_frame.hpp>

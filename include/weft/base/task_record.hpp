@@ -81,8 +81,8 @@ class WEFT_API task_slots {
   static constinit thread_local thread_task_slots own;
 };
 
-/// A base of whatever is a task: records it from its construction to its destruction, if tasks are
-/// recorded then. See task_gate.hpp for when to call what.
+/// A base of whatever is a task: records it while it lives, or a part of that, if tasks are
+/// recorded when that begins. See task_gate.hpp for when to call what.
 class task_record : private basic_task_record<task_atomics> {
  public:
   /// The task is about to wait for something of the type with this type_text. Others may resume it
@@ -99,23 +99,31 @@ class task_record : private basic_task_record<task_atomics> {
   }
 
  protected:
-  task_record(const task_kind& kind, const std::source_location& spawned) noexcept
-      : slot_(task_slots::take()) {
+  task_record() = default;
+  task_record(const task_kind& kind, const std::source_location& spawned) noexcept {
+    record(kind, spawned);
+  }
+  ~task_record() { end_record(); }
+
+  /// Once, until the end of it.
+  void record(const task_kind& kind, const std::source_location& spawned) noexcept {
+    slot_ = task_slots::take();
     if (!slot_) [[unlikely]]
       return;
     slot_->kind = &kind;
     slot_->spawned = spawned;
     begins(*slot_);
   }
-  ~task_record() {
-    if (!slot_) [[unlikely]]
+  void end_record() noexcept {
+    if (!slot_)
       return;
     ends(*slot_, task_slots::gate);
     task_slots::give(slot_);
+    slot_ = nullptr;
   }
 
  private:
-  task_slot* const slot_;  // null: it is not recorded
+  task_slot* slot_ = nullptr;  // null: it is not recorded
 };
 
 }  // namespace WEFT_NAMESPACE::detail

@@ -15,6 +15,7 @@
 #include <weft/coro/awaitable_frame.hpp>
 #include <weft/coro/coroutine_result.hpp>
 #include <weft/coro/direct_awaiter.hpp>
+#include <weft/coro/foreign_awaiter.hpp>
 #include <weft/coro/logical_thread.hpp>
 #include <weft/coro/operation_awaiter.hpp>
 #include <weft/coro/submission_awaiter.hpp>
@@ -75,6 +76,8 @@ class awaitable_promise_base : public awaitable_frame {
       call_from(caller.promise(), by);
     else
       call_from(caller);
+    if (thread_)
+      thread_->goes_on();  // in another coroutine
     return resume_loop::transfer(handle(), thread_);
   }
 
@@ -121,12 +124,12 @@ class awaitable_promise_base : public awaitable_frame {
 
   template <plain_awaitable Awaitable>
     requires(!async_operation_call<Awaitable>)
-  decltype(auto) await_transform(Awaitable&& awaitable,
-                                 std::source_location where = std::source_location::current()) {
+  auto await_transform(Awaitable&& awaitable,
+                       std::source_location where = std::source_location::current()) {
     where_ = where;
     if (!runs_anywhere || thread_)
       thread_->begin_wait(*this);
-    return std::forward<Awaitable>(awaitable);
+    return foreign_awaiter<Awaitable>(std::forward<Awaitable>(awaitable), thread_);
   }
 
   auto await_transform(this_coro::executor_t) const {

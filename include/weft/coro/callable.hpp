@@ -3,6 +3,7 @@
 
 #include <cassert>
 #include <coroutine>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 
@@ -63,10 +64,10 @@ class [[nodiscard]] callable : private detail::awaitable_frame::call {
   /// Whether there is a coroutine.
   bool valid() const noexcept { return static_cast<bool>(callee_); }
 
-  /// Runs the coroutine to its first wait, or to its end. Once.
-  void start() {
+  /// Runs the coroutine to its first wait, or to its end. Once. `where` is for dump_tasks().
+  void start(std::source_location where = std::source_location::current()) {
     assert(valid() && !is_started() && "a callable is started once, unless a coroutine awaits it");
-    get_promise().own.start(get_promise());
+    get_promise().own.start(get_promise(), where);
   }
 
   /// Goes on with a coroutine that waits for nothing but this (std::suspend_always).
@@ -106,8 +107,9 @@ class callable<T>::root : public detail::logical_thread_base {
 
   bool is_started() const noexcept { return is_started_; }
 
-  void start(promise& outermost) {
+  void start(promise& outermost, const std::source_location& where) {
     is_started_ = true;
+    this->record(where);
     outermost.call_from(*this);
     base::resume(outermost.handle());
   }
@@ -126,7 +128,9 @@ class callable<T>::root : public detail::logical_thread_base {
       describe<callable>(answer);
   }
   static void conclude(detail::resume_loop::chain* chain) {
-    if (const auto waiter = std::exchange(static_cast<root*>(chain)->waiter_, nullptr))
+    auto* const self = static_cast<root*>(chain);
+    self->end_record();
+    if (const auto waiter = std::exchange(self->waiter_, nullptr))
       waiter.resume();
   }
 

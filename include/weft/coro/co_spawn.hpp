@@ -4,6 +4,7 @@
 #include <cassert>
 #include <exception>
 #include <optional>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 
@@ -98,9 +99,11 @@ class spawned final : public logical_thread<Executor> {
 
  public:
   template <class S, class H>
-  static void start(const Executor& executor, S&& start, H&& handler) {
+  static void start(const Executor& executor, S&& start, H&& handler,
+                    const std::source_location& where) {
     const allocator_type allocator(get_associated_allocator(handler));
-    memory op(std::in_place, allocator, executor, std::forward<S>(start), std::forward<H>(handler));
+    memory op(std::in_place, allocator, executor, std::forward<S>(start), std::forward<H>(handler),
+              where);
     op->parent_slot = get_associated_cancellation_slot(op->handler_);
     op->cancellation = cancellation_state(op->parent_slot);
     // What an executor throws that refuses it, the initiating function throws.
@@ -108,8 +111,8 @@ class spawned final : public logical_thread<Executor> {
   }
 
   template <class S, class H>
-  spawned(const Executor& executor, S&& start, H&& handler)
-      : logical_thread<Executor>(&run, &conclude, executor),
+  spawned(const Executor& executor, S&& start, H&& handler, const std::source_location& where)
+      : logical_thread<Executor>(&run, &conclude, executor, where),
         work_(executor),
         handler_work_(get_associated_executor(handler, executor)),
         handler_(std::forward<H>(handler)),
@@ -265,17 +268,20 @@ class initiate_spawn {
  public:
   using executor_type = Executor;
 
-  explicit initiate_spawn(const Executor& executor) : executor_(executor) {}
+  explicit initiate_spawn(const Executor& executor,
+                          const std::source_location& where = std::source_location::current())
+      : executor_(executor), where_(where) {}
   executor_type get_executor() const noexcept { return executor_; }
 
   template <class Handler, class Start>
   void operator()(Handler&& handler, Start&& start) const {
     spawned<Called, Executor, std::decay_t<Start>, std::decay_t<Handler>>::start(
-        executor_, std::forward<Start>(start), std::forward<Handler>(handler));
+        executor_, std::forward<Start>(start), std::forward<Handler>(handler), where_);
   }
 
  private:
   [[no_unique_address]] Executor executor_;
+  std::source_location where_;
 };
 
 /// Which type of executor a coroutine runs on; a task runs on any.
@@ -301,14 +307,15 @@ concept spawnable_function = std::is_invocable_v<std::decay_t<F>> &&
                              spawnable<std::invoke_result_t<std::decay_t<F>>, Executor>;
 
 template <class Called, class Token, class Executor, class Start>
-auto spawn_coroutine(const Executor& executor, Start&& start, Token& token) {
+auto spawn_coroutine(const Executor& executor, Start&& start, Token& token,
+                     const std::source_location& where) {
   using T = typename Called::value_type;
   using own_executor = typename executor_to_spawn<Called>::type;
   static_assert(std::is_void_v<T> || (std::is_object_v<T> && std::is_default_constructible_v<T>),
                 "what co_spawn's coroutine returns must be an object that can be made by default: "
                 "a handler gets such a value with an exception");
   return async_initiate<Token, typename spawn_signature<T>::type>(
-      initiate_spawn<Called, own_executor>(own_executor(executor)), token,
+      initiate_spawn<Called, own_executor>(own_executor(executor), where), token,
       std::forward<Start>(start));
 }
 
@@ -322,7 +329,8 @@ auto spawn_coroutine(const Executor& executor, Start&& start, Token& token) {
 ///
 /// `start` is an awaitable, a task, or a function without parameters that returns one; it is called
 /// on `ex`, and kept until its coroutine has ended, so that a lambda may use its captures in the
-/// coroutine. Nothing runs before co_spawn has returned.
+/// coroutine. Nothing runs before co_spawn has returned. `where` is what dump_tasks() tells of
+/// where it was started.
 ///
 /// Completion signature: `void(std::exception_ptr, T)`, or `void(std::exception_ptr)` if T is void:
 /// what has left the coroutine, or null; and what it has returned, or `T()`.
@@ -338,8 +346,9 @@ auto spawn_coroutine(const Executor& executor, Start&& start, Token& token) {
 template <class Executor, class Coroutine, class Token = default_completion_token_t<Executor>>
   requires detail::any_style_executor<Executor> && detail::spawnable<Coroutine, Executor>
 auto co_spawn(const Executor& ex, Coroutine start,
-              Token&& token = default_completion_token_t<Executor>()) {
-  return detail::spawn_coroutine<Coroutine, Token>(ex, std::move(start), token);
+              Token&& token = default_completion_token_t<Executor>(),
+              std::source_location where = std::source_location::current()) {
+  return detail::spawn_coroutine<Coroutine, Token>(ex, std::move(start), token, where);
 }
 
 /// The same on the executor of `context`.
@@ -347,17 +356,19 @@ template <detail::execution_context_type Context, class Coroutine,
           class Token = default_completion_token_t<typename Context::executor_type>>
   requires detail::spawnable<Coroutine, typename Context::executor_type>
 auto co_spawn(Context& context, Coroutine start,
-              Token&& token = default_completion_token_t<typename Context::executor_type>()) {
-  return detail::spawn_coroutine<Coroutine, Token>(context.get_executor(), std::move(start), token);
+              Token&& token = default_completion_token_t<typename Context::executor_type>(),
+              std::source_location where = std::source_location::current()) {
+  return detail::spawn_coroutine<Coroutine, Token>(context.get_executor(), std::move(start), token,
+                                                   where);
 }
 
 /// The same with a function.
 template <class Executor, class F, class Token = default_completion_token_t<Executor>>
   requires detail::any_style_executor<Executor> && detail::spawnable_function<F, Executor>
-auto co_spawn(const Executor& ex, F&& start,
-              Token&& token = default_completion_token_t<Executor>()) {
+auto co_spawn(const Executor& ex, F&& start, Token&& token = default_completion_token_t<Executor>(),
+              std::source_location where = std::source_location::current()) {
   return detail::spawn_coroutine<std::invoke_result_t<std::decay_t<F>>, Token>(
-      ex, std::forward<F>(start), token);
+      ex, std::forward<F>(start), token, where);
 }
 
 /// The same with a function, on the executor of `context`.
@@ -365,9 +376,10 @@ template <detail::execution_context_type Context, class F,
           class Token = default_completion_token_t<typename Context::executor_type>>
   requires detail::spawnable_function<F, typename Context::executor_type>
 auto co_spawn(Context& context, F&& start,
-              Token&& token = default_completion_token_t<typename Context::executor_type>()) {
+              Token&& token = default_completion_token_t<typename Context::executor_type>(),
+              std::source_location where = std::source_location::current()) {
   return detail::spawn_coroutine<std::invoke_result_t<std::decay_t<F>>, Token>(
-      context.get_executor(), std::forward<F>(start), token);
+      context.get_executor(), std::forward<F>(start), token, where);
 }
 
 }  // namespace WEFT_NAMESPACE

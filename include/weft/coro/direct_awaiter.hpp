@@ -9,6 +9,7 @@
 #include <weft/async/cancellation_signal.hpp>
 #include <weft/async/deferred.hpp>
 #include <weft/base/operation_origin.hpp>
+#include <weft/base/type_name.hpp>
 #include <weft/context/direct_initiation.hpp>
 #include <weft/coro/awaited_result.hpp>
 #include <weft/coro/logical_thread.hpp>
@@ -59,7 +60,7 @@ class direct_awaiter {
     if (!has_completed_) {
       handle_ = h;
       const bool is_pending =
-          thread_.cancellation.slot().is_connected() ? start_cancellable() : waiting_.start();
+          thread_.cancellation.slot().is_connected() ? start_cancellable() : start();
       if (is_pending)
         return true;
       if (thread_.may_go_on())
@@ -98,6 +99,14 @@ class direct_awaiter {
     direct_awaiter& awaiter_;
   };
 
+  bool start() noexcept {
+    thread_.waits(type_text<Initiation>());
+    if (waiting_.start())
+      return true;
+    thread_.goes_on();
+    return false;
+  }
+
   // Not inlined: their variables would be kept in the coroutine's frame.
   [[gnu::noinline]] bool start_cancellable() {
     cancellation_slot slot = thread_.cancellation.slot();
@@ -105,7 +114,7 @@ class direct_awaiter {
     waiting_.retain();
     slot.template emplace<operation_canceller<base>>(&waiting_);
     is_connected_ = true;
-    if (waiting_.start())
+    if (start())
       return true;
     disconnect();
     return false;

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <cassert>
 #include <coroutine>
+#include <cstddef>
 #include <memory>
+#include <source_location>
+#include <span>
 #include <type_traits>
 #include <utility>
 
 #include <weft/async/cancellation_state.hpp>
 #include <weft/base/operation_function.hpp>
+#include <weft/base/task_record.hpp>
 #include <weft/context/handover.hpp>
 #include <weft/context/native_scheduler.hpp>
 #include <weft/coro/awaitable_frame.hpp>
@@ -24,7 +29,7 @@ namespace WEFT_NAMESPACE::detail {
 ///
 /// It is used by one thread at a time. Here is what is the same for every type of executor; what
 /// has none waits for no operation, and is run by who resumes it.
-class logical_thread_base : public operation, public resume_loop::chain {
+class logical_thread_base : public operation, public resume_loop::chain, public task_record {
  public:
   using executor_type = any_io_executor;
   using allocator_type = std::allocator<void>;
@@ -59,6 +64,7 @@ class logical_thread_base : public operation, public resume_loop::chain {
 
   /// A coroutine is about to wait. For an operation: whether it is to throw instead.
   bool begin_wait(awaitable_frame& innermost) noexcept {
+    assert(!waits_for());
     innermost_ = &innermost;
     arm(cancellation);
     return is_to_throw();
@@ -66,6 +72,7 @@ class logical_thread_base : public operation, public resume_loop::chain {
 
   /// The operation that the innermost coroutine waits for has completed.
   void resume(std::coroutine_handle<> innermost) {
+    goes_on();
     in_place_ = 0;
     resume_loop::run(innermost, *this);
   }
@@ -98,10 +105,17 @@ class logical_thread_base : public operation, public resume_loop::chain {
   template <class Executor>
   static const executor_functions functions;
 
+  /// One without an executor, which is not recorded before it calls `record`.
+  logical_thread_base(operation::function run, chain::function end) noexcept
+      : operation(run), chain(end), functions_(nullptr), native_(nullptr) {}
   logical_thread_base(operation::function run, chain::function end,
-                      const executor_functions* of_executor = nullptr,
-                      scheduler* native = nullptr) noexcept
-      : operation(run), chain(end), functions_(of_executor), native_(native) {}
+                      const executor_functions& of_executor, scheduler* native,
+                      const std::source_location& spawned) noexcept
+      : operation(run),
+        chain(end),
+        task_record(kind, spawned),
+        functions_(&of_executor),
+        native_(native) {}
   ~logical_thread_base() = default;
 
   /// Has the executor run this. Returns whether it will.
@@ -116,14 +130,21 @@ class logical_thread_base : public operation, public resume_loop::chain {
 
   /// Destroys the coroutines but the outermost, the innermost first, without recursion.
   void unwind() noexcept {
-    if (awaitable_frame* const innermost = std::exchange(innermost_, nullptr))
-      awaitable_frame::destroy_callees(*innermost);
+    if (!innermost_)
+      return;
+    goes_on();
+    awaitable_frame::destroy_callees(*std::exchange(innermost_, nullptr));
   }
+
+  void record(const std::source_location& spawned) noexcept { task_record::record(kind, spawned); }
 
   std::coroutine_handle<> next_;          // when taken out of a queue: to be resumed, or null
   awaitable_frame* innermost_ = nullptr;  // the last that waited; null: all have ended
 
  private:
+  WEFT_API static const task_kind kind;
+  static std::size_t calls(const task_record& task, std::span<std::source_location> into) noexcept;
+
   const executor_functions* const functions_;
   scheduler* const native_;
 
@@ -139,8 +160,9 @@ class logical_thread : public logical_thread_base {
   const Executor& get_executor() const noexcept { return executor_; }
 
  protected:
-  logical_thread(operation::function run, chain::function end, const Executor& executor)
-      : logical_thread_base(run, end, &functions<Executor>, native_scheduler(executor)),
+  logical_thread(operation::function run, chain::function end, const Executor& executor,
+                 const std::source_location& spawned)
+      : logical_thread_base(run, end, functions<Executor>, native_scheduler(executor), spawned),
         executor_(executor) {}
   ~logical_thread() = default;
 

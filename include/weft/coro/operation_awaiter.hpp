@@ -9,6 +9,7 @@
 #include <weft/async/cancellation_signal.hpp>
 #include <weft/async/is_async_operation.hpp>
 #include <weft/coro/awaited_result.hpp>
+#include <weft/coro/awaited_type.hpp>
 #include <weft/coro/in_place_call.hpp>
 #include <weft/coro/logical_thread.hpp>
 #include <weft/execution/inline_executor.hpp>
@@ -46,6 +47,7 @@ class operation_awaiter {
     const in_place_call call;
     call_ = call.get_name();
     bool has_handler = false;
+    waits(thread);
     try {
       Operation operation(std::forward<Operation>(operation_));
       handler h_(*this);
@@ -55,6 +57,7 @@ class operation_awaiter {
       // An initiating function that throws and has kept its handler has started the operation all
       // the same, and will complete it. One that has called it has failed after that.
       if (!has_handler || call.result() != outcome::pending) {
+        goes_on(thread);
         error_ = std::current_exception();
         return false;
       }
@@ -64,6 +67,7 @@ class operation_awaiter {
       case outcome::dropped: thread.destroy(); return true;
       case outcome::completed: break;
     }
+    goes_on(thread);
     return !thread.may_go_on() && thread.resume_later(h);
   }
 
@@ -110,6 +114,15 @@ class operation_awaiter {
    private:
     operation_awaiter* awaiter_;
   };
+
+  static void waits(Thread& thread) noexcept {
+    if constexpr (std::is_base_of_v<task_record, Thread>)
+      thread.waits(awaited_type_text<Operation>());
+  }
+  static void goes_on(Thread& thread) noexcept {
+    if constexpr (std::is_base_of_v<task_record, Thread>)
+      thread.goes_on();
+  }
 
   void completed() {
     if (!in_place_call::ended(call_, outcome::completed)) [[likely]]
