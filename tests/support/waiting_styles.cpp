@@ -12,7 +12,9 @@
 #include <weft/base/error.hpp>
 #include <weft/coro/awaitable.hpp>
 #include <weft/coro/co_spawn.hpp>
+#include <weft/coro/spawn.hpp>
 #include <weft/coro/use_awaitable.hpp>
+#include <weft/sync/as_future.hpp>
 
 namespace weft_test {
 namespace {
@@ -88,11 +90,64 @@ void called_coroutine(operation_case& object, wait_outcome& outcome, any_io_exec
                  bind_cancellation_slot(slot, weft::detached));
 }
 
+void weft_future(operation_case& object, wait_outcome& outcome, any_io_executor executor,
+                 cancellation_slot slot) {
+  const weft::shared_future<void> result =
+      async_perform(object, outcome.operation, executor, weft::as_future).share();
+  if (slot.is_connected())
+    slot.assign([result](weft::cancellation_type) { result.request_cancel(); });
+  result.attach_callback(
+      executor, [w = waiting(outcome), slot](const weft::shared_future<void>& ready) mutable {
+        slot.clear();
+        error_code ec;
+        try {
+          ready.get();
+        } catch (const weft::system_error& e) {
+          ec = e.code();
+        }
+        w.end(ec);
+      });
+}
+
+void fiber(operation_case& object, wait_outcome& outcome, any_io_executor executor,
+           cancellation_slot slot) {
+  const auto function = [&object, &outcome, executor](weft::yield_context yield) {
+    const waiting w(outcome);
+    error_code ec;
+    try {
+      async_perform(object, outcome.operation, executor, yield);
+    } catch (const weft::system_error& e) {
+      ec = e.code();
+    }
+    w.end(ec);
+  };
+  weft::spawn(executor, function, bind_cancellation_slot(slot, weft::detached));
+}
+
+/// The error into a variable.
+void fiber_with_code(operation_case& object, wait_outcome& outcome, any_io_executor executor,
+                     cancellation_slot slot) {
+  const auto function = [&object, &outcome, executor](weft::yield_context yield) {
+    const waiting w(outcome);
+    error_code ec;
+    try {
+      async_perform(object, outcome.operation, executor, yield[ec]);
+    } catch (const weft::system_error& e) {  // it was cancelled before
+      ec = e.code();
+    }
+    w.end(ec);
+  };
+  weft::spawn(executor, function, bind_cancellation_slot(slot, weft::detached));
+}
+
 const std::array styles{
     waiting_style{"callback", callback},
     waiting_style{"std::future", future},
     waiting_style{"coroutine", coroutine},
     waiting_style{"called coroutine", called_coroutine},
+    waiting_style{"weft::future", weft_future},
+    waiting_style{"fiber", fiber},
+    waiting_style{"fiber with an error code", fiber_with_code},
 };
 
 }  // namespace
