@@ -8,6 +8,7 @@ namespace WEFT_NAMESPACE {
 error_code detail::to_error_code(channel_outcome outcome) noexcept {
   switch (outcome) {
     case channel_outcome::closed: return error::channel_closed;
+    case channel_outcome::lagged: return error::channel_lagged;
     case channel_outcome::no_memory: return error::no_memory;
     default: return {};
   }

@@ -32,6 +32,12 @@ namespace WEFT_NAMESPACE::detail {
 ///     `cancel` touches until the operation is destroyed;
 ///   - if it can tell so cheaply, `bool try_complete() noexcept`, called before the start: whether
 ///     it has completed at once. If not, nothing has happened.
+///
+/// An initiation whose operations often need not wait may have `try_perform() noexcept` too, which
+/// does it without an operation, if it can succeed at once. It returns a std::optional of what a
+/// coroutine gets of it, or, if that is nothing, a bool. A coroutine tries that first. The
+/// operation has `bool has_succeeded() const noexcept` then, and `take_awaited()`, for what a
+/// coroutine gets.
 template <class Initiation>
 concept direct_initiation =
     requires(const Initiation& initiation, typename Initiation::operation_type& op) {

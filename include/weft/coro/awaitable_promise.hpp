@@ -111,8 +111,9 @@ class awaitable_promise_base : public awaitable_frame {
   }
 
   template <class Signature, direct_initiation Initiation>
-  auto await_transform(deferred_async_operation<Signature, Initiation> operation,
-                       std::source_location where = std::source_location::current()) {
+  [[gnu::always_inline]] auto await_transform(
+      deferred_async_operation<Signature, Initiation>&& operation,
+      std::source_location where = std::source_location::current()) {
     return direct_awaiter<Signature, Initiation, Thread>(std::move(operation), begin_wait(where));
   }
 

@@ -66,6 +66,8 @@ class logical_thread_base : public operation, public resume_loop::chain, public 
   bool begin_wait(awaitable_frame& innermost) noexcept {
     assert(!waits_for());
     innermost_ = &innermost;
+    if (!cancellation.slot().is_connected()) [[likely]]
+      return false;
     arm(cancellation);
     return is_to_throw();
   }

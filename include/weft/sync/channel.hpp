@@ -30,6 +30,11 @@ struct channel_access {
   static auto& core(const Channel& channel) noexcept {
     return *channel.core_;
   }
+  /// Whether it has not been moved from.
+  template <class Channel>
+  static bool has_core(const Channel& channel) noexcept {
+    return channel.core_.operator->() != nullptr;
+  }
 };
 
 // How the result of a wait to receive is told.
@@ -43,6 +48,10 @@ struct receive_or_error {
       return {error_code(), *std::move(value)};
     return {ec, T()};
   }
+  template <class T>
+  static std::optional<T> awaited(std::optional<T>&& value) noexcept {
+    return std::move(value);
+  }
 };
 
 struct receive_or_nothing {
@@ -51,6 +60,12 @@ struct receive_or_nothing {
   template <class T>
   static operation_results<std::optional<T>> results(const error_code&, std::optional<T>& value) {
     return {std::move(value)};
+  }
+  template <class T>
+  static std::optional<std::optional<T>> awaited(std::optional<T>&& value) noexcept {
+    if (value)
+      return std::optional<std::optional<T>>(std::in_place, std::move(value));
+    return std::nullopt;
   }
 };
 
@@ -64,6 +79,10 @@ struct receive_transformed {
       return {*std::move(value)};
     return {Transform()(ec)};
   }
+  template <class T>
+  static std::optional<T> awaited(std::optional<T>&& value) noexcept {
+    return std::move(value);
+  }
 };
 
 template <class T, class Policy, class Form>
@@ -74,6 +93,7 @@ class channel_receive_operation : public channel_receive<T, Policy> {
                             Initiation&& initiation) noexcept
       : channel_receive<T, Policy>(f, owner, initiation.core()) {}
 
+  auto take_awaited() noexcept { return *Form::awaited(std::move(this->value)); }
   auto take_results() {
     return Form::template results<T>(this->value ? error_code() : this->error(), this->value);
   }
@@ -278,6 +298,7 @@ class basic_channel {
     initiate_send(const basic_channel* self, T&& value) noexcept
         : initiation(self), value_(std::move(value)) {}
     T&& take_value() noexcept { return std::move(value_); }
+    [[gnu::always_inline]] bool try_perform() noexcept { return this->core().send_at_once(value_); }
 
     template <completion_handler_for<void(error_code)> Handler>
     void operator()(Handler&& handler) {
@@ -293,6 +314,12 @@ class basic_channel {
    public:
     using operation_type = detail::channel_receive_operation<T, Policy, Form>;
     using initiation::initiation;
+
+    [[gnu::always_inline]] auto try_perform() noexcept {
+      std::optional<T> value;
+      this->core().receive_at_once(value);
+      return Form::awaited(std::move(value));
+    }
 
     template <completion_handler_for<typename Form::template signature<T>> Handler>
     void operator()(Handler&& handler) {

@@ -65,8 +65,8 @@ class channel_buffer {
     std::destroy_at(values_ + front_);
     if (++front_ == allocated_)
       front_ = 0;
-    if (--size_ == 0 && capacity_ == unbounded && allocated_ > largest_kept) [[unlikely]]
-      deallocate();
+    if (--size_ == 0 && allocated_ > largest_kept) [[unlikely]]
+      shrink();
   }
 
  private:
@@ -92,7 +92,12 @@ class channel_buffer {
     return true;
   }
 
-  [[gnu::noinline]] void deallocate() noexcept {
+  [[gnu::noinline]] void shrink() noexcept {
+    if (capacity_ == unbounded)
+      deallocate();
+  }
+
+  void deallocate() noexcept {
     if (values_)
       std::allocator<T>().deallocate(values_, allocated_);
     values_ = nullptr;

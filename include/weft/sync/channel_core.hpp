@@ -33,7 +33,7 @@ class select_claim {
   std::atomic<const void*> winner_{nullptr};
 };
 
-enum class channel_outcome : std::uint8_t { success, closed, no_memory };
+enum class channel_outcome : std::uint8_t { success, closed, lagged, no_memory };
 
 WEFT_API error_code to_error_code(channel_outcome outcome) noexcept;
 
@@ -84,8 +84,14 @@ class channel_send : public channel_wait<T, Policy> {
                select_claim* claim = nullptr)
       : channel_wait<T, Policy>(f, owner, core, true, claim), value(std::forward<V>(v)) {}
 
-  bool try_complete() noexcept { return this->core().send_at_once(*this); }
+  bool try_complete() noexcept {
+    const bool done = this->core().send_at_once(value);
+    if (done)
+      this->become_granted();
+    return done;
+  }
   bool start() noexcept { return this->core().start(*this); }
+  void take_awaited() const noexcept {}
   operation_results<error_code> take_results() const noexcept { return {this->error()}; }
 
   T value;  // moved from, if it has succeeded
@@ -100,7 +106,12 @@ class channel_receive : public channel_wait<T, Policy> {
                   select_claim* claim = nullptr) noexcept
       : channel_wait<T, Policy>(f, owner, core, false, claim) {}
 
-  bool try_complete() noexcept { return this->core().receive_at_once(*this); }
+  bool try_complete() noexcept {
+    const bool done = this->core().receive_at_once(value);
+    if (done)
+      this->become_granted();
+    return done;
+  }
   bool start() noexcept { return this->core().start(*this); }
 
   std::optional<T> value;  // if it has succeeded
@@ -193,36 +204,37 @@ class channel_core final : public wait_core<Policy> {
     return receive_now(value, outcome, done);
   }
 
-  // ---- waiting
-
-  /// Whether it has completed at once, and without anybody who waits. If not, nothing has happened.
-  bool send_at_once(send_type& op) noexcept {
+  /// Whether it could be done at once. If not, nothing has happened.
+  [[gnu::always_inline]] bool send_at_once(T& value) noexcept {
     if constexpr (is_concurrent) {
-      if (!ring_.try_push(op.value))
-        return false;
+      if (ring_.try_push(value)) [[likely]]
+        return true;
+      return receivers_wait_.load(std::memory_order_relaxed) && hand_over(value);
     } else {
       const std::lock_guard lock(as_base());
-      if (is_closed_ || !receivers_.empty() || buffer_.full() || !buffer_.push(op.value))
-        return false;
+      if (!receivers_.empty())
+        return hand_over(value);
+      return !buffer_.full() && !is_closed_ && buffer_.push(value);
     }
-    op.become_granted();
-    return true;
   }
-
-  bool receive_at_once(receive_type& op) noexcept {
+  [[gnu::always_inline]] bool receive_at_once(std::optional<T>& value) noexcept {
     if constexpr (is_concurrent) {
-      if (!pop_from_ring(op.value))
-        return false;
+      if (pop_from_ring(value)) [[likely]]
+        return true;
+      return senders_wait_.load(std::memory_order_relaxed) && take_over(value);
     } else {
       const std::lock_guard lock(as_base());
-      if (buffer_.empty() || !senders_.empty())
+      if (!senders_.empty())
+        return take_over(value);
+      if (buffer_.empty())
         return false;
-      op.value.emplace(std::move(buffer_.front()));
+      value.emplace(std::move(buffer_.front()));
       buffer_.drop();
+      return true;
     }
-    op.become_granted();
-    return true;
   }
+
+  // ---- waiting
 
   /// Whether it is pending now.
   bool start(send_type& op) noexcept {
@@ -250,6 +262,25 @@ class channel_core final : public wait_core<Policy> {
     is_closed_ = true;
     finish_all(senders_, done);
     finish_all(receivers_, done);
+  }
+
+  /// Drops what it holds, cancels what waits, and opens it again.
+  void reset() noexcept {
+    this->cancel();
+    std::optional<T> dropped;
+    auto outcome = channel_outcome::success;
+    while (try_receive(dropped, outcome) && dropped)
+      dropped.reset();
+    const std::lock_guard lock(*this);
+    is_closed_ = false;
+  }
+
+  /// Whether there is something to receive.
+  bool is_ready() noexcept {
+    if (size() != 0)
+      return true;
+    const std::lock_guard lock(as_base());
+    return !senders_.empty();
   }
 
   // ---- under the lock
@@ -300,9 +331,26 @@ class channel_core final : public wait_core<Policy> {
   }
 
   void reopen() noexcept {
-    if constexpr (is_concurrent)
+    if constexpr (is_concurrent) {
+      senders_wait_.store(!senders_.empty(), std::memory_order_relaxed);
+      receivers_wait_.store(!receivers_.empty(), std::memory_order_relaxed);
       if (senders_.empty() && receivers_.empty() && !is_closed_)
         ring_.let_in();
+    }
+  }
+
+  // Where somebody waits.
+  [[gnu::noinline]] bool hand_over(T& value) noexcept {
+    completed_waits done;
+    const std::lock_guard lock(*this);
+    auto outcome = channel_outcome::success;
+    return send_now(value, outcome, done) && outcome == channel_outcome::success;
+  }
+  [[gnu::noinline]] bool take_over(std::optional<T>& value) noexcept {
+    completed_waits done;
+    const std::lock_guard lock(*this);
+    auto outcome = channel_outcome::success;
+    return receive_now(value, outcome, done) && value;
   }
 
   bool pop_from_ring(std::optional<T>& value) noexcept {
@@ -399,6 +447,8 @@ class channel_core final : public wait_core<Policy> {
   wait_list<wait> senders_;
   wait_list<wait> receivers_;
   bool is_closed_ = false;
+  std::atomic<bool> senders_wait_{false};  // hints for who has not the lock
+  std::atomic<bool> receivers_wait_{false};
   [[no_unique_address]] ring ring_;
   channel_buffer<T> buffer_;
 };
