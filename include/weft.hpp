@@ -118,6 +118,7 @@
 #include <weft/sync/async_mutex.hpp>
 #include <weft/sync/async_semaphore.hpp>
 #include <weft/sync/async_shared_mutex.hpp>
+#include <weft/sync/broadcast.hpp>
 #include <weft/sync/channel.hpp>
 #include <weft/sync/channel_buffer.hpp>
 #include <weft/sync/channel_core.hpp>
@@ -130,10 +131,14 @@
 #include <weft/sync/group_outcome.hpp>
 #include <weft/sync/group_state.hpp>
 #include <weft/sync/lock_word.hpp>
+#include <weft/sync/oneshot.hpp>
 #include <weft/sync/outcome.hpp>
 #include <weft/sync/parallel_group.hpp>
+#include <weft/sync/select.hpp>
+#include <weft/sync/shared_value.hpp>
 #include <weft/sync/wait_object.hpp>
 #include <weft/sync/wait_queue.hpp>
+#include <weft/sync/watch.hpp>
 #include <weft/sync/when_all.hpp>
 #include <weft/sync/when_any.hpp>
 #include <weft/sync/when_some.hpp>
@@ -184,6 +189,7 @@
 #include <weft/io/io_operation.hpp>
 #include <weft/io/is_buffered.hpp>
 #include <weft/io/match_condition.hpp>
+#include <weft/io/on_timeout.hpp>
 #include <weft/io/process.hpp>
 #include <weft/io/process/basic_child.hpp>
 #include <weft/io/process/child_state.hpp>
