@@ -3,6 +3,9 @@
 
 #include <cxxabi.h>
 
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 
 #include "coro/fiber/overflow.hpp"
@@ -13,7 +16,23 @@ namespace {
 
 constinit thread_local fiber_thread own_thread{nullptr, nullptr};
 
+/// A shadow stack (x86 CET) would take a switch for an attack, and end the program without a word.
+void refuse_shadow_stack() noexcept {
+#if defined(__x86_64__)
+  std::uint64_t shadow_stack = 0;  // RDSSP leaves it alone where there is none
+  asm volatile("rdsspq %0" : "+r"(shadow_stack));
+  if (shadow_stack == 0)
+    return;
+  std::fputs(
+      "weft: fibers do not run in a process with shadow stacks; start it without them "
+      "(GLIBC_TUNABLES=glibc.cpu.x86_shstk=off).\n",
+      stderr);
+  std::abort();
+#endif
+}
+
 [[gnu::noinline, gnu::cold]] void begin(fiber_thread& thread) noexcept {
+  refuse_shadow_stack();
   watch_for_overflow();
   thread.exceptions = reinterpret_cast<exception_state*>(abi::__cxa_get_globals());
 }
@@ -38,7 +57,9 @@ constinit const bool fiber_context::announces_switches =
     WEFT_ADDRESS_SANITIZER || WEFT_THREAD_SANITIZER;
 
 /// What the sanitizers want to be told again: their marks of the fiber and of who has resumed it.
-/// The members are inlined, for ThreadSanitizer counts calls and returns per fiber.
+/// Between a switch and its
+/// announcement nothing is called that is not inlined: ThreadSanitizer counts calls and returns per
+/// fiber.
 struct fiber_context::announcement {
   void* fake_stack = nullptr;
   const void* resumer_limit = nullptr;
@@ -92,6 +113,15 @@ void fiber_context::end_announced() noexcept {
   delete announcement_;
 }
 
+[[gnu::always_inline]] inline void fiber_context::exchange(exception_state& thread) noexcept {
+  const exception_state outer = thread;
+  thread = exceptions_;
+  stack_point here;
+  switch_stack(&here, &point_);
+  exceptions_ = thread;
+  thread = outer;
+}
+
 void fiber_context::resume_announced(const fiber_thread& thread) noexcept {
 #if WEFT_THREAD_SANITIZER
   announcement_->resumer = __tsan_get_current_fiber();
@@ -101,13 +131,13 @@ void fiber_context::resume_announced(const fiber_thread& thread) noexcept {
   void* fake_stack = nullptr;
   __sanitizer_start_switch_fiber(&fake_stack, limit_, size());
 #endif
-  resume_in_flight(*thread.exceptions);
+  exchange(*thread.exceptions);
 #if WEFT_ADDRESS_SANITIZER
   __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
 #endif
 }
 
-stack_arrival fiber_context::suspend_announced(const stack_arrival& last) noexcept {
+stack_arrival fiber_context::suspend_announced(stack_arrival last) noexcept {
   announcement& told = *reinterpret_cast<fiber_context*>(last.own)->announcement_;
   told.will_switch_out(false);
   const stack_arrival next = switch_stack(last.own, last.from);
@@ -117,13 +147,8 @@ stack_arrival fiber_context::suspend_announced(const stack_arrival& last) noexce
 
 // ---- with exceptions in flight
 
-[[gnu::noinline]] void fiber_context::resume_in_flight(exception_state& thread) noexcept {
-  const exception_state outer = thread;
-  thread = exceptions_;
-  stack_point here;
-  switch_stack(&here, &point_);
-  exceptions_ = thread;
-  thread = outer;
+void fiber_context::resume_in_flight(exception_state& thread) noexcept {
+  exchange(thread);
 }
 
 void fiber_context::keep(exception_state& thread) noexcept {

@@ -73,18 +73,18 @@ class WEFT_API fiber_context {
   }
 
   /// Returns when somebody resumes it. Called by the function.
-  void suspend() noexcept { arrive(suspend(arrival())); }
+  [[gnu::always_inline]] void suspend() noexcept { arrive(suspend(arrival())); }
 
   /// The same for a function that keeps in registers by whom it was resumed, and calls
   /// `arrive(last)` before it returns: so it waits for none of its memory, and with very many
   /// contexts the processor fetches the next ones meanwhile.
-  static stack_arrival suspend(const stack_arrival& last) noexcept {
+  [[gnu::always_inline]] static stack_arrival suspend(stack_arrival last) noexcept {
     if (announces_switches) [[unlikely]]
       return suspend_announced(last);
     return switch_stack(last.own, last.from);
   }
   stack_arrival arrival() noexcept { return {resumer_, &point_}; }
-  void arrive(const stack_arrival& last) noexcept { resumer_ = last.from; }
+  void arrive(stack_arrival last) noexcept { resumer_ = last.from; }
 
   /// The lowest byte that the stack may use, and how many there are.
   const void* limit() const noexcept { return limit_; }
@@ -99,9 +99,10 @@ class WEFT_API fiber_context {
   void begin_announced() noexcept;
   void end_announced() noexcept;
   void resume_announced(const fiber_thread& thread) noexcept;
-  static stack_arrival suspend_announced(const stack_arrival& last) noexcept;
+  static stack_arrival suspend_announced(stack_arrival last) noexcept;
   void resume_in_flight(exception_state& thread) noexcept;
   void keep(exception_state& thread) noexcept;
+  void exchange(exception_state& thread) noexcept;
 
   static const bool announces_switches;
 
