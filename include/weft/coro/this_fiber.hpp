@@ -24,7 +24,7 @@ WEFT_API std::source_location where_spawned() noexcept;
 
 /// Lets others have their turn, as `y.yield()` does.
 template <class Executor>
-void yield(const basic_yield_context<Executor>& y) {
+[[gnu::always_inline]] inline void yield(const basic_yield_context<Executor>& y) {
   y.yield();
 }
 

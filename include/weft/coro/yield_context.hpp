@@ -119,7 +119,7 @@ class basic_yield_context {
 
   /// Lets others have their turn: queues the fiber with its executor. Throws if the fiber has been
   /// cancelled, as waiting does.
-  void yield() const {
+  [[gnu::always_inline]] void yield() const {
     fiber_->begin_wait();
     fiber_->yield();
   }
@@ -145,8 +145,9 @@ class async_result<basic_yield_context<Executor>, Signature> {
   using return_type = typename detail::fiber_results_t<Signature>::type;
 
   template <class Initiation, class... Args>
-  static return_type initiate(Initiation&& initiation, const basic_yield_context<Executor>& yield,
-                              Args&&... args) {
+  [[gnu::always_inline]] static return_type initiate(Initiation&& initiation,
+                                                     const basic_yield_context<Executor>& yield,
+                                                     Args&&... args) {
     using access = detail::yield_access;
     return detail::wait_for<Signature>(access::fiber(yield), access::executor(yield),
                                        access::error(yield), std::forward<Initiation>(initiation),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <weft/coro/fiber/fiber_base.hpp>
 
-#include <cassert>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -81,15 +80,8 @@ void fiber_base::disconnect() noexcept {
   cancellation = {};
 }
 
-[[gnu::noinline]] void fiber_base::wait(after_switch after, void* argument) {
-  assert(running_fiber() == this && "a fiber waits by a yield_context of its own, and no other's");
-  if (is_unwinding_) [[unlikely]]
-    unwind_here();
-  after_ = after;
-  argument_ = argument;
-  suspend();
-  if (is_unwinding_) [[unlikely]]
-    unwind_here();
+bool fiber_base::is_running() const noexcept {
+  return running_fiber() == this;
 }
 
 void fiber_base::unwind_here() {

@@ -176,7 +176,8 @@ stack_context stack_pool::take(std::size_t size) {
   if (size_class == own_guarded)
     return map_own(size);
   std::byte* const stack = take_of_class(size_class);
-  const std::size_t colour = reinterpret_cast<std::uintptr_t>(stack) / page_size() % colours;
+  const auto page = reinterpret_cast<std::uintptr_t>(stack) >> 12;
+  const std::size_t colour = (page ^ page >> 4) % colours;
   const std::size_t left = usable(size_class) - colour * line;
   return {stack + left, left, size_class};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cassert>
 #include <source_location>
 
 #include <weft/async/cancellation_state.hpp>
@@ -73,11 +74,22 @@ class WEFT_API fiber_base : public operation, private fiber_context {
     if (throws_if_cancelled && !!cancellation.cancelled()) [[unlikely]]
       throw_cancelled();
   }
-  void wait(after_switch after, void* argument = nullptr);
+  /// It is inlined, with the switch, into the function that waits: a return on this side of a
+  /// switch from a call on the other would be predicted wrongly.
+  [[gnu::always_inline]] void wait(after_switch after, void* argument = nullptr) {
+    assert(is_running() && "a fiber waits by a yield_context of its own, and no other's");
+    if (is_unwinding_) [[unlikely]]
+      unwind_here();
+    after_ = after;
+    argument_ = argument;
+    suspend();
+    if (is_unwinding_) [[unlikely]]
+      unwind_here();
+  }
   /// Lets others have their turn.
-  void yield() { wait(&submit_again); }
+  [[gnu::always_inline]] void yield() { wait(&submit_again); }
   /// An operation has completed without a switch.
-  void completed_in_place() {
+  [[gnu::always_inline]] void completed_in_place() {
     if (!may_go_on()) [[unlikely]]
       yield();
   }
@@ -89,7 +101,7 @@ class WEFT_API fiber_base : public operation, private fiber_context {
 
   void begin_initiation() noexcept { is_parked_.store(false, std::memory_order_relaxed); }
   /// Hands it to the handler, which was made by the initiating function.
-  void wait_for_handler() { wait(&park); }
+  [[gnu::always_inline]] void wait_for_handler() { wait(&park); }
   /// The handler has been called elsewhere: afterwards the fiber is its own.
   void await_parked() const noexcept {
     // Pairs with the release in `park`.
@@ -126,6 +138,7 @@ class WEFT_API fiber_base : public operation, private fiber_context {
   static void enter(fiber_context& context);
   static bool park(fiber_base& self, void*) noexcept;
   static bool submit_again(fiber_base& self, void*) noexcept;
+  bool is_running() const noexcept;
   bool run() noexcept;
   void end();
   void disconnect() noexcept;

@@ -14,6 +14,7 @@
 
 // The ways in which a fiber waits for an operation. Each is a function on the fiber's stack that
 // switches, and so touches nothing thread-local itself (switch_stack); what does is not inlined.
+// The quick ones are inlined into the function that waits (fiber_base::wait).
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -31,7 +32,8 @@ class handler_wait {
   handler_wait& operator=(const handler_wait&) = delete;
 
   template <class Initiation, class... Args>
-  typename results::type operator()(error_code* ec, Initiation&& initiation, Args&&... args) {
+  [[gnu::noinline]] typename results::type operator()(error_code* ec, Initiation&& initiation,
+                                                      Args&&... args) {
     switch (start(std::forward<Initiation>(initiation), std::forward<Args>(args)...)) {
       case outcome::pending: fiber_.wait_for_handler(); break;
       case outcome::completed: fiber_.completed_in_place(); break;
@@ -126,7 +128,7 @@ class direct_wait final : public Initiation::operation_type {
   direct_wait(fiber_base& fiber, Initiation&& initiation)
       : base(&complete, *fiber.native(), std::move(initiation)), fiber_(fiber) {}
 
-  typename results::type operator()(error_code* ec) {
+  [[gnu::always_inline]] typename results::type operator()(error_code* ec) {
     if (try_now())
       fiber_.completed_in_place();
     else
@@ -206,9 +208,9 @@ scheduler* queues_with(const initiate_submission<How>&, const fiber_base& fiber)
 
 /// Starts the operation that `initiation(handler, args...)` starts, and waits for it.
 template <class Signature, class Executor, class Initiation, class... Args>
-[[gnu::noinline]] auto wait_for(fiber_base& fiber, const Executor& executor, error_code* ec,
-                                Initiation&& initiation, Args&&... args) ->
-    typename fiber_results_t<Signature>::type {
+[[gnu::always_inline]] inline auto wait_for(fiber_base& fiber, const Executor& executor,
+                                            error_code* ec, Initiation&& initiation, Args&&... args)
+    -> typename fiber_results_t<Signature>::type {
   using initiation_type = std::decay_t<Initiation>;
   fiber.begin_wait();
   if constexpr (std::is_same_v<Signature, void()> && sizeof...(Args) == 0) {
