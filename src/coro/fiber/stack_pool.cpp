@@ -176,8 +176,8 @@ stack_context stack_pool::take(std::size_t size) {
   if (size_class == own_guarded)
     return map_own(size);
   std::byte* const stack = take_of_class(size_class);
-  const auto page = reinterpret_cast<std::uintptr_t>(stack) >> 12;
-  const std::size_t colour = (page ^ page >> 4) % colours;
+  const std::size_t page = reinterpret_cast<std::uintptr_t>(stack) >> std::countr_zero(page_size());
+  const std::size_t colour = page % colours;
   const std::size_t left = usable(size_class) - colour * line;
   return {stack + left, left, size_class};
 }
