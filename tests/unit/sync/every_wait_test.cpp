@@ -214,12 +214,9 @@ TEST_P(every_wait, completes_in_another_context) {
 TEST_P(every_wait, gives_back_the_work_of_another_context_when_its_own_ends) {
   io_context other;
   object->wait(weft::bind_executor(other.get_executor(), [&](error_code) { ++calls; }));
-  context->restart();
-  weft::post(*context, [] {});
-  object.reset();
   context.reset();
   other.run();
-  SUCCEED() << "run() has returned";
+  EXPECT_EQ(calls, 0);
 }
 
 weft::awaitable<void> wait(wait_family& object, error_code& ec) {
