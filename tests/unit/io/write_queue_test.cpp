@@ -531,9 +531,9 @@ TEST_P(write_queue_on, of_its_own_stream_ends_with_it) {
 
 TEST_P(write_queue_on, is_destroyed_with_the_context_though_its_handlers_own_it) {
   auto end = std::make_unique<io_context>(weft_test::make_context_options(GetParam()));
-  weft::readable_pipe peer(*end);
+  auto peer = std::make_unique<weft::readable_pipe>(*end);
   weft::writable_pipe stream(*end);
-  weft::connect_pipe(peer, stream);
+  weft::connect_pipe(*peer, stream);
   auto queue = std::make_shared<write_queue<weft::writable_pipe>>(std::move(stream));
   const std::weak_ptr<write_queue<weft::writable_pipe>> alive = queue;
   for (int i = 0; i != 3; ++i)
@@ -542,7 +542,7 @@ TEST_P(write_queue_on, is_destroyed_with_the_context_though_its_handlers_own_it)
   end->poll();
   queue.reset();
   EXPECT_FALSE(alive.expired());
-  peer.close();
+  peer.reset();
   end.reset();
   EXPECT_TRUE(alive.expired());
 }
