@@ -20,9 +20,13 @@ void complete(scheduler& owner, operation_queue& ops) noexcept {
 }  // namespace
 
 void completed_waits::deliver() noexcept {
+  operation* op = operations_.pop();
+  if (auto* const only = static_cast<waiting_operation*>(op);
+      operations_.empty() && !only->relocks_) [[likely]]
+    return scheduler_complete(only->owner(), op);
   operation_queue of_one_owner;
   scheduler* owner = nullptr;
-  while (operation* const op = operations_.pop()) {
+  for (; op; op = operations_.pop()) {
     auto* const ended = static_cast<waiting_operation*>(op);
     if (ended->relocks_) {
       ended->relocks_ = false;
