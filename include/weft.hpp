@@ -324,6 +324,7 @@
 #include <weft/coro/task_group.hpp>
 #include <weft/coro/this_coro.hpp>
 #include <weft/coro/this_fiber.hpp>
+#include <weft/coro/unscheduled_thread.hpp>
 #include <weft/coro/use_awaitable.hpp>
 #include <weft/coro/with_task_group.hpp>
 #include <weft/coro/yield_context.hpp>

@@ -86,6 +86,19 @@ class async_generator<T>::promise
   async_generator get_return_object() noexcept {
     return async_generator(frame::from_promise(*this));
   }
+  /// At its end, as at each co_yield, it goes back to the consumer.
+  auto final_suspend() noexcept { return back{*this}; }
+
+  /// The consumer `caller` waits for the next element.
+  std::coroutine_handle<> go_on(detail::awaitable_frame& caller, call& by) noexcept {
+    assert(!is_running_ && "an async_generator has one consumer at a time");
+    is_running_ = true;
+    caller.leave_stack();
+    this->call_from(caller, by);
+    this->on_stack_ = nullptr;
+    this->goes_on_elsewhere();
+    return detail::resume_loop::transfer(this->handle(), *this->thread_);
+  }
 
   template <std::convertible_to<T> U = T>
   auto yield_value(U&& value) {
@@ -93,16 +106,25 @@ class async_generator<T>::promise
       element_ = std::addressof(static_cast<T>(value));
     else
       element_.emplace(std::forward<U>(value));
-    return this->final_suspend();  // goes back to the consumer
+    return final_suspend();
   }
   void return_void() const noexcept {}
   void unhandled_exception() noexcept { error_ = std::current_exception(); }
 
   /// Whether a consumer's logical thread is in it.
-  bool is_running() const noexcept { return is_running_ && thread_; }
+  bool is_running() const noexcept { return is_running_; }
 
  private:
   friend next_call;
+
+  struct back {
+    promise& self;
+    bool await_ready() const noexcept { return false; }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<>) const noexcept {
+      return self.return_later();
+    }
+    void await_resume() const noexcept {}
+  };
 
   std::optional<element> element_;
   std::exception_ptr error_;
@@ -120,10 +142,9 @@ class async_generator<T>::next_call {
   }
   template <class Caller>
   std::coroutine_handle<> await_suspend(std::coroutine_handle<Caller> caller) noexcept {
-    promise& callee = generator_->get();
-    assert(!callee.is_running_ && "an async_generator has one consumer at a time");
-    callee.is_running_ = true;
-    return callee.called_by(caller, *generator_);
+    static_assert(std::is_base_of_v<detail::awaitable_frame, Caller>,
+                  "an async_generator is consumed by an awaitable, a task or a callable");
+    return generator_->get().go_on(caller.promise(), *generator_);
   }
   std::optional<element> await_resume() {
     promise& callee = generator_->get();

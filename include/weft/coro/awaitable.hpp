@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <weft/coro/awaitable_promise.hpp>
-#include <weft/coro/coroutine_result.hpp>
 #include <weft/coro/frame_memory.hpp>
 #include <weft/execution/any_io_executor.hpp>
 
@@ -88,8 +87,7 @@ class [[nodiscard]] awaitable {
 namespace detail {
 
 template <class T, class Executor>
-class awaitable_promise : public awaitable_promise_base<logical_thread<Executor>>,
-                          public coroutine_result<T> {
+class awaitable_promise : public returning_promise<logical_thread<Executor>, T> {
  public:
   awaitable<T, Executor> get_return_object() noexcept {
     return awaitable<T, Executor>(std::coroutine_handle<awaitable_promise>::from_promise(*this));

@@ -12,12 +12,18 @@ namespace WEFT_NAMESPACE::detail {
 class logical_thread_base;
 
 /// What the promises of all coroutines of a logical thread begin with: the chain of callers, and
-/// where each waits. What is said of a caller is set by `call_from`, before the coroutine runs.
+/// where each waits. What is said of a caller is set before the coroutine runs.
 ///
 /// It is the first base of a promise, at its very address, so that a frame leads to its coroutine.
+///
+/// A coroutine that another one calls runs on the stack, in the caller's await_suspend, and if it
+/// ends there, the caller has never waited: `on_stack_` is where that is told. Before a coroutine
+/// waits, or leaves its stack otherwise, it and its callers forget that (`leave_stack`); the calls
+/// on the stack then return, and touch nothing of the coroutines, which may be running elsewhere.
+/// So a frame is on the stack only if its callers are, or have been resumed there.
 class awaitable_frame : public recycled_frame {
  public:
-  /// The part of a co_await that owns the coroutine which it calls.
+  /// The part of a co_await that owns the coroutine which it calls, until that has ended.
   class call {
    public:
     call(const call&) = delete;
@@ -25,9 +31,11 @@ class awaitable_frame : public recycled_frame {
 
    protected:
     explicit call(std::coroutine_handle<> callee) noexcept : callee_(callee) {}
-    ~call() {
+    ~call() { destroy_callee(); }
+
+    void destroy_callee() noexcept {
       if (callee_)
-        callee_.destroy();
+        std::exchange(callee_, nullptr).destroy();
     }
 
     std::coroutine_handle<> callee_;
@@ -48,29 +56,26 @@ class awaitable_frame : public recycled_frame {
     return std::coroutine_handle<awaitable_frame>::from_promise(*this);
   }
 
-  /// Has the coroutine, which is about to be resumed, called by the co_await `by` of another one.
-  void call_from(awaitable_frame& caller, call& by) noexcept {
-    thread_ = caller.thread_;
-    caller_ = &caller;
-    call_ = &by;
-  }
-  /// Has it called by nobody: its logical thread ends with it.
-  void call_from(logical_thread_base& thread) noexcept {
+  /// Has the coroutine, which is about to be resumed, called by nobody: its logical thread ends
+  /// with it.
+  void call_from(logical_thread_base& thread, call& by) noexcept {
     thread_ = &thread;
     caller_ = nullptr;
+    call_ = &by;
+    on_stack_ = nullptr;
   }
-  /// Has it called by a coroutine that is none of weft's: it is in no logical thread.
-  void call_from(std::coroutine_handle<> foreign) noexcept {
-    thread_ = nullptr;
-    caller_ = nullptr;
-    foreign_ = foreign.address();
+
+  /// Nothing is told any more to what has called the coroutine on this stack.
+  void leave_stack() noexcept {
+    for (awaitable_frame* frame = this; frame && frame->on_stack_; frame = frame->caller_)
+      frame->on_stack_ = nullptr;
   }
 
   /// Destroys this coroutine and its callers but the outermost, one after the other.
   static void destroy_callees(awaitable_frame& innermost) noexcept {
     for (awaitable_frame* frame = &innermost; frame->caller_;) {
       awaitable_frame* const caller = frame->caller_;
-      std::exchange(frame->call_->callee_, nullptr).destroy();
+      frame->call_->destroy_callee();
       frame = caller;
     }
   }
@@ -79,12 +84,26 @@ class awaitable_frame : public recycled_frame {
   awaitable_frame() noexcept {}
   ~awaitable_frame() = default;
 
-  logical_thread_base* thread_;  // null below a coroutine that is none of weft's
+  /// Has it called by the co_await `by` of another one.
+  void call_from(awaitable_frame& caller, call& by) noexcept {
+    thread_ = caller.thread_;
+    caller_ = &caller;
+    call_ = &by;
+  }
+
+  /// If it is on the stack, its caller goes on there, and the frame is nobody's.
+  bool end_on_stack() noexcept {
+    if (!on_stack_)
+      return false;
+    *on_stack_ = true;
+    return true;
+  }
+  void disown() noexcept { call_->callee_ = nullptr; }
+
+  logical_thread_base* thread_;
   awaitable_frame* caller_;
-  union {
-    call* call_;     // with a caller
-    void* foreign_;  // without, and without a thread
-  };
+  call* call_;
+  bool* on_stack_;
   std::source_location where_;
 };
 

@@ -59,26 +59,28 @@ concept plain_awaitable = requires(T&& t) { std::forward<T>(t).operator co_await
 [[noreturn]] WEFT_API void throw_other_executor_type();
 
 /// What a coroutine of a logical thread takes in co_await, and where it goes at its end. `Thread`
-/// is a logical_thread<Executor>, or the base of them all for a coroutine that runs in any, or in
-/// none.
+/// is a logical_thread<Executor>, or the base of them all for a coroutine that runs in any.
 template <class Thread>
 class awaitable_promise_base : public awaitable_frame {
   static constexpr bool runs_anywhere = std::is_same_v<Thread, logical_thread_base>;
 
  public:
   std::suspend_always initial_suspend() const noexcept { return {}; }
-  auto final_suspend() const noexcept { return return_to_caller(); }
+  auto final_suspend() noexcept { return return_to_caller{*this}; }
 
-  /// Has it called, or gone on with, by a coroutine in the co_await `by`. What that transfers to.
-  template <class Caller>
-  std::coroutine_handle<> called_by(std::coroutine_handle<Caller> caller, call& by) noexcept {
-    if constexpr (std::is_base_of_v<awaitable_frame, Caller>)
-      call_from(caller.promise(), by);
-    else
-      call_from(caller);
-    if (thread_)
-      thread_->goes_on();  // in another coroutine
-    return resume_loop::transfer(handle(), thread_);
+  /// It does not wait, as it seemed, for another coroutine: that runs now, in the same thread.
+  void goes_on_elsewhere() noexcept { this->thread_->goes_on(); }
+
+  /// Has it called by the co_await `by` of another one: runs it, until it waits or has ended.
+  /// Whether the caller is to wait.
+  bool run_from(awaitable_frame& caller, call& by) noexcept {
+    this->call_from(caller, by);
+    if (!resume_loop::may_call()) [[unlikely]]
+      return run_elsewhere(caller);
+    bool has_ended = false;
+    this->on_stack_ = &has_ended;
+    this->handle().resume();
+    return !has_ended;
   }
 
   template <class U, class Executor>
@@ -92,14 +94,14 @@ class awaitable_promise_base : public awaitable_frame {
         throw_other_executor_type();
     if (thread.is_to_throw()) [[unlikely]]
       throw_cancelled();
-    return call_of<awaitable_promise<U, Executor>>(callee);
+    return call_of<awaitable_promise<U, Executor>, U>(callee);
   }
 
   template <class U>
   auto await_transform(task<U> callee,
                        std::source_location where = std::source_location::current()) noexcept {
     where_ = where;
-    return call_of<task_promise<U>>(callee);
+    return call_of<task_promise<U>, U>(callee);
   }
 
   template <class Operation>
@@ -128,9 +130,8 @@ class awaitable_promise_base : public awaitable_frame {
   auto await_transform(Awaitable&& awaitable,
                        std::source_location where = std::source_location::current()) {
     where_ = where;
-    if (!runs_anywhere || thread_)
-      thread_->begin_wait(*this);
-    return foreign_awaiter<Awaitable>(std::forward<Awaitable>(awaitable), thread_);
+    this->thread_->begin_wait(*this);
+    return foreign_awaiter<Awaitable>(std::forward<Awaitable>(awaitable), *this->thread_);
   }
 
   auto await_transform(this_coro::executor_t) const {
@@ -166,42 +167,50 @@ class awaitable_promise_base : public awaitable_frame {
   };
 
   struct return_to_caller {
-    bool await_ready() const noexcept { return false; }
-    template <class Promise>
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
-      awaitable_promise_base& self = h.promise();
-      if (self.caller_) [[likely]]
-        return resume_loop::transfer(self.caller_->handle(), self.thread_);
-      if (runs_anywhere && !self.thread_)
-        return std::coroutine_handle<>::from_address(self.foreign_);
-      self.thread_->ended();
-      return std::noop_coroutine();
+    awaitable_promise_base& self;
+    // On the stack it goes on, and destroys itself.
+    bool await_ready() const noexcept {
+      if (!self.end_on_stack())
+        return false;
+      self.disown();
+      return true;
+    }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<>) const noexcept {
+      return self.return_later();
     }
     void await_resume() const noexcept {}
   };
 
-  template <class Promise>
-  class call_of : private awaitable_frame::call {
-    Promise& callee() const noexcept {
-      return std::coroutine_handle<Promise>::from_address(callee_.address()).promise();
-    }
-
+  template <class Promise, class T>
+  class call_of : private result_call<T> {
    public:
     template <class Callee>
-    explicit call_of(Callee& callee) noexcept : call(awaitable_access::release(callee)) {
-      assert(callee_ && "a coroutine is awaited once, and not after it has been moved from");
+    explicit call_of(Callee& callee) noexcept : result_call<T>(awaitable_access::release(callee)) {
+      assert(this->callee_ && "a coroutine is awaited once, and not after it has been moved from");
     }
 
     bool await_ready() const noexcept { return false; }
     template <class Caller>
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<Caller> caller) noexcept {
-      return callee().called_by(caller, *this);
+    bool await_suspend(std::coroutine_handle<Caller> caller) noexcept {
+      return std::coroutine_handle<Promise>::from_address(this->callee_.address())
+          .promise()
+          .run_from(caller.promise(), *this);
     }
-    auto await_resume() -> decltype(callee().take()) { return callee().take(); }
+    T await_resume() { return this->result.take(); }
   };
 
+  // The stack has no room, or is somebody else's.
+  [[gnu::noinline]] bool run_elsewhere(awaitable_frame& caller) noexcept {
+    caller.leave_stack();
+    this->on_stack_ = nullptr;
+    logical_thread_base& thread = *this->thread_;
+    if (!resume_loop::go_on_later(this->handle(), thread))
+      thread.run_below(this->handle());
+    return true;
+  }
+
   Thread& thread() const {
-    if (runs_anywhere && !(thread_ && thread_->has_executor())) [[unlikely]]
+    if (runs_anywhere && !thread_->has_executor()) [[unlikely]]
       throw_no_executor();
     return static_cast<Thread&>(*thread_);
   }
@@ -212,6 +221,38 @@ class awaitable_promise_base : public awaitable_frame {
     if (thread.begin_wait(*this)) [[unlikely]]
       throw_cancelled();
     return thread;
+  }
+
+ protected:
+  /// Where a coroutine goes at its end that is on no stack, or that gives something to its caller.
+  std::coroutine_handle<> return_later() noexcept {
+    if (this->caller_) [[likely]]
+      return resume_loop::transfer(this->caller_->handle(), *this->thread_);
+    this->thread_->ended();
+    return std::noop_coroutine();
+  }
+};
+
+/// The promise of a coroutine that returns a `T` to its co_await, a result_call<T>.
+template <class Thread, class T>
+class returning_promise : public awaitable_promise_base<Thread> {
+ public:
+  template <class U = T>
+    requires requires(coroutine_result<T>& r, U&& u) { r.return_value(std::forward<U>(u)); }
+  void return_value(U&& value) noexcept(
+      noexcept(std::declval<coroutine_result<T>&>().return_value(std::forward<U>(value)))) {
+    static_cast<result_call<T>*>(this->call_)->result.return_value(std::forward<U>(value));
+  }
+  void unhandled_exception() noexcept {
+    static_cast<result_call<T>*>(this->call_)->result.unhandled_exception();
+  }
+};
+template <class Thread>
+class returning_promise<Thread, void> : public awaitable_promise_base<Thread> {
+ public:
+  void return_void() const noexcept {}
+  void unhandled_exception() noexcept {
+    static_cast<result_call<void>*>(this->call_)->result.unhandled_exception();
   }
 };
 

@@ -10,6 +10,7 @@
 #include <weft/coro/awaitable_promise.hpp>
 #include <weft/coro/coroutine_result.hpp>
 #include <weft/coro/frame_memory.hpp>
+#include <weft/coro/unscheduled_thread.hpp>
 
 namespace WEFT_NAMESPACE {
 
@@ -42,7 +43,6 @@ namespace WEFT_NAMESPACE {
 template <class T = void>
 class [[nodiscard]] callable : private detail::awaitable_frame::call {
   class promise;
-  class root;
   class awaiter;
   using frame = std::coroutine_handle<promise>;
 
@@ -67,7 +67,8 @@ class [[nodiscard]] callable : private detail::awaitable_frame::call {
   /// Runs the coroutine to its first wait, or to its end. Once. `where` is for dump_tasks().
   void start(std::source_location where = std::source_location::current()) {
     assert(valid() && !is_started() && "a callable is started once, unless a coroutine awaits it");
-    get_promise().own.start(get_promise(), where);
+    get_promise().own.record(where);
+    get_promise().own.start(get_promise(), *this);
   }
 
   /// Goes on with a coroutine that waits for nothing but this (std::suspend_always).
@@ -97,54 +98,25 @@ class [[nodiscard]] callable : private detail::awaitable_frame::call {
   promise& get_promise() const noexcept { return frame::from_address(callee_.address()).promise(); }
 };
 
-/// The chain of calls of a callable that was started: a logical thread without an executor.
-template <class T>
-class callable<T>::root : public detail::logical_thread_base {
-  using base = detail::logical_thread_base;
-
- public:
-  root() noexcept : base(&never_queued, &conclude) {}
-
-  bool is_started() const noexcept { return is_started_; }
-
-  void start(promise& outermost, const std::source_location& where) {
-    is_started_ = true;
-    this->record(where);
-    outermost.call_from(*this);
-    base::resume(outermost.handle());
-  }
-  void resume() { base::resume(innermost_->handle()); }
-
-  void wait(std::coroutine_handle<> waiter) noexcept {
-    assert(!waiter_ && "a callable is awaited by one coroutine");
-    waiter_ = waiter;
-  }
-
-  using base::unwind;
-
- private:
-  static void never_queued(detail::operation* answer, action what) {
-    if (what == action::describe)
-      describe<callable>(answer);
-  }
-  static void conclude(detail::resume_loop::chain* chain) {
-    auto* const self = static_cast<root*>(chain);
-    self->end_record();
-    if (const auto waiter = std::exchange(self->waiter_, nullptr))
-      waiter.resume();
-  }
-
-  std::coroutine_handle<> waiter_;
-  bool is_started_ = false;
-};
-
 template <class T>
 class callable<T>::promise : public detail::awaitable_promise_base<detail::logical_thread_base>,
                              public detail::coroutine_result<T> {
+  struct end {
+    promise& self;
+    bool await_ready() const noexcept { return false; }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<>) const noexcept {
+      if (self.end_on_stack())
+        return std::noop_coroutine();
+      return self.return_later();
+    }
+    void await_resume() const noexcept {}
+  };
+
  public:
   callable get_return_object() noexcept { return callable(frame::from_promise(*this)); }
+  end final_suspend() noexcept { return {*this}; }
 
-  root own;
+  detail::unscheduled_thread own;
 };
 
 template <class T>
@@ -154,13 +126,18 @@ class callable<T>::awaiter {
 
   bool await_ready() const noexcept { return callable_->done(); }
   template <class Caller>
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<Caller> caller) noexcept {
+  bool await_suspend(std::coroutine_handle<Caller> caller) noexcept {
     promise& callee = callable_->get_promise();
     if (callee.own.is_started()) {
       callee.own.wait(caller);
-      return std::noop_coroutine();
+      return true;
     }
-    return callee.called_by(caller, *callable_);
+    if constexpr (std::is_base_of_v<detail::awaitable_frame, Caller>) {
+      caller.promise().goes_on_elsewhere();
+      return callee.run_from(caller.promise(), *callable_);
+    } else {
+      return callee.own.start(callee, *callable_, caller);
+    }
   }
   T await_resume() { return callable_->get_promise().take(); }
 

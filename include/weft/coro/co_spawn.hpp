@@ -129,7 +129,7 @@ class spawned final : public logical_thread<Executor> {
     std::exchange(this->parent_slot, {}).clear();
     this->cancellation = {};
     this->unwind();
-    called_ = {};
+    called_.destroy_callee();
   }
 
   static void run(operation* base, operation::action what) {
@@ -161,20 +161,23 @@ class spawned final : public logical_thread<Executor> {
 
   void begin() {
     stage_ = stage::running;
+    decltype(awaitable_access::handle(std::declval<Called&>())) outermost;
     try {
-      if constexpr (std::is_same_v<Start, Called>)
-        called_ = std::move(start_);
-      else
-        called_ = std::move(start_)();
-      assert(called_.valid() && "co_spawn was given what has no coroutine");
+      if constexpr (std::is_same_v<Start, Called>) {
+        outermost = awaitable_access::release(start_);
+      } else {
+        Called called = std::move(start_)();
+        outermost = awaitable_access::release(called);
+      }
+      assert(outermost && "co_spawn was given what has no coroutine");
     } catch (...) {
       outcome_.fail(std::current_exception());
       stage_ = stage::concluded;
       offer_handler();
       return;
     }
-    const auto outermost = awaitable_access::handle(called_);
-    outermost.promise().call_from(*this);
+    called_.own(outermost);
+    outermost.promise().call_from(*this, called_);
     resume_loop::run(outermost, *this);
   }
 
@@ -182,7 +185,7 @@ class spawned final : public logical_thread<Executor> {
     auto* const self = static_cast<spawned*>(base);
     self->stage_ = stage::concluded;
     try {
-      self->outcome_.take(awaitable_access::handle(self->called_).promise());
+      self->outcome_.take(self->called_.result);
     } catch (...) {
       self->outcome_.fail(std::current_exception());
     }
@@ -251,7 +254,7 @@ class spawned final : public logical_thread<Executor> {
   stage stage_ = stage::queued;
   spawn_outcome<T> outcome_;
   [[no_unique_address]] Start start_;
-  Called called_;  // may refer to start_
+  result_call<T> called_;  // may refer to start_
 };
 
 template <class T>

@@ -2,17 +2,17 @@
 #pragma once
 
 #include <concepts>
+#include <coroutine>
 #include <exception>
 #include <memory>
 #include <type_traits>
 #include <utility>
 
-#include <weft/base/config.hpp>
+#include <weft/coro/awaitable_frame.hpp>
 
 namespace WEFT_NAMESPACE::detail {
 
-/// The part of a promise that keeps what its coroutine returns, or what leaves it, until it is
-/// taken, once.
+/// Keeps what a coroutine returns, or what leaves it, until it is taken, once.
 template <class T>
 class coroutine_result {
   static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__,
@@ -98,6 +98,18 @@ class coroutine_result<void> {
 
  private:
   std::exception_ptr exception_;
+};
+
+/// The part of a co_await, or of what stands in for one, that a coroutine returns to.
+template <class T>
+class result_call : public awaitable_frame::call {
+ public:
+  explicit result_call(std::coroutine_handle<> callee = nullptr) noexcept : call(callee) {}
+
+  void own(std::coroutine_handle<> callee) noexcept { this->callee_ = callee; }
+  using call::destroy_callee;
+
+  coroutine_result<T> result;
 };
 
 }  // namespace WEFT_NAMESPACE::detail

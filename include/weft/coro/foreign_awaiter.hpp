@@ -21,12 +21,12 @@ constexpr decltype(auto) awaiter_of(Awaitable&& awaitable) {
     return static_cast<Awaitable&&>(awaitable);
 }
 
-/// Has a coroutine wait for what is awaitable by itself, and records that if it is in a logical
-/// thread. The awaitable must outlive it, as the operand of a co_await does.
+/// Has a coroutine of a logical thread wait for what is awaitable by itself, and records that. The
+/// awaitable must outlive it, as the operand of a co_await does.
 template <class Awaitable>
 class foreign_awaiter {
  public:
-  foreign_awaiter(Awaitable&& awaitable, logical_thread_base* thread)
+  foreign_awaiter(Awaitable&& awaitable, logical_thread_base& thread)
       : awaiter_(awaiter_of(std::forward<Awaitable>(awaitable))), thread_(thread) {}
   foreign_awaiter(const foreign_awaiter&) = delete;
   foreign_awaiter& operator=(const foreign_awaiter&) = delete;
@@ -36,10 +36,8 @@ class foreign_awaiter {
 
   template <class Promise>
   auto await_suspend(std::coroutine_handle<Promise> h) {
-    if (thread_) {
-      is_waiting_ = true;
-      thread_->waits(type_text<std::remove_cvref_t<Awaitable>>());
-    }
+    is_waiting_ = true;
+    thread_.waits(type_text<std::remove_cvref_t<Awaitable>>());
     return awaiter_.await_suspend(h);
   }
 
@@ -51,11 +49,11 @@ class foreign_awaiter {
  private:
   void end_wait() noexcept {
     if (std::exchange(is_waiting_, false))
-      thread_->goes_on();
+      thread_.goes_on();
   }
 
   decltype(awaiter_of(std::declval<Awaitable>())) awaiter_;
-  logical_thread_base* const thread_;
+  logical_thread_base& thread_;
   bool is_waiting_ = false;
 };
 

@@ -66,6 +66,7 @@ class logical_thread_base : public operation, public resume_loop::chain, public 
   bool begin_wait(awaitable_frame& innermost) noexcept {
     assert(!waits_for());
     innermost_ = &innermost;
+    innermost.leave_stack();
     if (!cancellation.slot().is_connected()) [[likely]]
       return false;
     arm(cancellation);
@@ -94,8 +95,15 @@ class logical_thread_base : public operation, public resume_loop::chain, public 
   /// concluded in the executor; or here, if that refuses.
   void ended() noexcept {
     innermost_ = nullptr;
-    if (!resume_loop::end(*this) && !submit(nullptr)) [[unlikely]]
-      conclude();
+    if (!resume_loop::end(*this)) [[unlikely]]
+      conclude_later();
+  }
+
+  /// A coroutine that was resumed by others calls `h`: it runs in a loop of its own. Nothing of the
+  /// caller may be touched after that.
+  void run_below(std::coroutine_handle<> h) noexcept {
+    if (resume_loop::run_to_end(h, *this))
+      conclude_later();
   }
 
  protected:
@@ -128,6 +136,11 @@ class logical_thread_base : public operation, public resume_loop::chain, public 
       return true;
     }
     return has_executor() && functions_->submit(*this);
+  }
+
+  void conclude_later() noexcept {
+    if (!submit(nullptr))
+      conclude();
   }
 
   /// Destroys the coroutines but the outermost, the innermost first, without recursion.

@@ -11,14 +11,17 @@
 
 namespace WEFT_NAMESPACE::detail {
 
-/// Where a chain of coroutines is resumed. One that calls another, or returns to its caller,
-/// transfers to it: symmetrically, which costs no more than a jump. But compilers turn that into a
-/// jump only when they optimise, and not always then; so a transfer that finds the stack `reach`
-/// bytes below the loop goes by way of the loop. The stack stays short in every build, however deep
-/// the coroutines call each other, for one comparison per transfer.
+/// Where a chain of coroutines is resumed, and where it goes on when the stack is too deep.
+///
+/// A coroutine calls another one as a function does, on the stack. One that has waited returns to
+/// its caller by a transfer, of which compilers make a jump when they optimise, and a call
+/// otherwise. So either looks at the stack: `reach` bytes below the loop it goes by way of that.
+/// The stack stays short in every build, however deep the coroutines call each other, for one
+/// comparison each.
 ///
 /// Loops of one thread nest, and each serves its own chain. A coroutine that somebody else has
-/// resumed, directly, finds no loop of its chain, and does without. Own thread only.
+/// resumed, directly, finds no loop of its chain: to call another it makes one, to return it does
+/// without. Own thread only.
 class WEFT_API resume_loop {
  public:
   static constexpr std::size_t reach = std::size_t{16} << 10;
@@ -44,10 +47,28 @@ class WEFT_API resume_loop {
     if (run_to_end(h, c))
       c.conclude();
   }
+  /// The same, but if the chain has ended, that is told, for the caller to conclude it.
+  static bool run_to_end(std::coroutine_handle<> h, const chain& c) {
+    resume_loop loop(c);
+    do {
+      h.resume();
+      h = std::exchange(loop.next_, nullptr);
+    } while (h);
+    return loop.ended_;
+  }
 
-  /// For the await_suspend of a coroutine of `c`, or of no chain: goes on with `h`.
-  static std::coroutine_handle<> transfer(std::coroutine_handle<> h, const chain* c) noexcept {
-    return stack_pointer() >= lowest_ ? h : transfer_far_below(h, c);
+  /// Whether the stack has room above the innermost loop, and there is one.
+  static bool may_call() noexcept { return stack_pointer() >= lowest_; }
+
+  /// Has the loop of `c` go on with `h` when all that is on the stack above it has returned. False
+  /// if it is not the innermost.
+  static bool go_on_later(std::coroutine_handle<> h, const chain& c) noexcept;
+
+  /// For the await_suspend of a coroutine of `c` that is on no stack: goes on with `h`.
+  static std::coroutine_handle<> transfer(std::coroutine_handle<> h, const chain& c) noexcept {
+    if (may_call() || !go_on_later(h, c)) [[likely]]
+      return h;
+    return std::noop_coroutine();
   }
 
   /// For the await_suspend of the final suspension of the outermost coroutine of `c`. Returns false
@@ -69,20 +90,9 @@ class WEFT_API resume_loop {
     lowest_ = outer_lowest_;
   }
 
-  static bool run_to_end(std::coroutine_handle<> h, const chain& c) {
-    resume_loop loop(c);
-    do {
-      h.resume();
-      h = std::exchange(loop.next_, nullptr);
-    } while (h);
-    return loop.ended_;
-  }
-
-  static std::coroutine_handle<> transfer_far_below(std::coroutine_handle<> h,
-                                                    const chain* c) noexcept;
-
   static constinit thread_local resume_loop* innermost_;
-  static constinit thread_local std::uintptr_t lowest_;  // of the innermost loop; 0 without one
+  static constinit thread_local std::uintptr_t
+      lowest_;  // of the innermost loop; without one, no stack is high enough
 
   resume_loop* const outer_;
   const std::uintptr_t outer_lowest_;

@@ -8,6 +8,7 @@
 #include <weft/coro/awaitable_promise.hpp>
 #include <weft/coro/coroutine_result.hpp>
 #include <weft/coro/frame_memory.hpp>
+#include <weft/coro/unscheduled_thread.hpp>
 
 namespace WEFT_NAMESPACE {
 
@@ -77,20 +78,23 @@ class [[nodiscard]] task {
 
   handle release() noexcept { return std::exchange(handle_, nullptr); }
 
-  class foreign_call : private detail::awaitable_frame::call {
-    promise_type& callee() const noexcept {
-      return handle::from_address(callee_.address()).promise();
-    }
-
+  class foreign_call : private detail::result_call<T> {
    public:
-    explicit foreign_call(handle h) noexcept : call(h) {
+    explicit foreign_call(handle h) noexcept : detail::result_call<T>(h) {
       assert(h && "a task is awaited once, and not after it has been moved from");
     }
+    foreign_call(const foreign_call&) = delete;
+    foreign_call& operator=(const foreign_call&) = delete;
+    ~foreign_call() { thread_.unwind(); }
+
     bool await_ready() const noexcept { return false; }
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) noexcept {
-      return callee().called_by(caller, *this);
+    bool await_suspend(std::coroutine_handle<> caller) noexcept {
+      return thread_.start(handle::from_address(this->callee_.address()).promise(), *this, caller);
     }
-    T await_resume() { return callee().take(); }
+    T await_resume() { return this->result.take(); }
+
+   private:
+    detail::unscheduled_thread thread_;
   };
 
   handle handle_;
@@ -99,8 +103,7 @@ class [[nodiscard]] task {
 namespace detail {
 
 template <class T>
-class task_promise : public awaitable_promise_base<logical_thread_base>,
-                     public coroutine_result<T> {
+class task_promise : public returning_promise<logical_thread_base, T> {
  public:
   task<T> get_return_object() noexcept {
     return task<T>(std::coroutine_handle<task_promise>::from_promise(*this));

@@ -107,6 +107,22 @@ TEST(callable, calls_tasks_a_million_deep_without_growing_the_stack) {
   EXPECT_EQ(c.get(), 1'000'000);
 }
 
+TEST(callable, resumed_by_an_event_it_calls_tasks_a_million_deep) {
+  weft::resume_event<void, weft::sharing::local> go;
+  const auto begin = [&]() -> callable<int> {
+    co_await go;
+    const int first = co_await depth(1'000'000);
+    co_await go;
+    co_return first + co_await depth(1'000'000);
+  };
+  auto c = begin();
+  c.start();
+  go.resume();
+  go.resume();
+  ASSERT_TRUE(c.done());
+  EXPECT_EQ(c.get(), 2'000'000);
+}
+
 TEST(callable, refuses_operations_because_it_has_no_executor) {
   const auto wait = []() -> callable<> { co_await weft::deferred.values(1); };
   auto c = wait();

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -298,6 +299,56 @@ TEST(task, a_post_to_another_context_comes_back) {
   EXPECT_TRUE(done);
 }
 
+task<int> hop(int levels) {
+  if (levels != 0)
+    co_return 1 + co_await hop(levels - 1);
+  co_await weft::post(co_await this_coro::executor);
+  co_return 0;
+}
+
+TEST(task, may_end_elsewhere_while_its_caller_has_not_yet_seen_it_wait) {
+  weft::thread_pool pool(3);
+  std::atomic<int> sum{0};
+  for (int i = 0; i != 8; ++i)
+    co_spawn(
+        pool,
+        [&]() -> task<void> {
+          for (int round = 0; round != 500; ++round)
+            sum += co_await hop(round % 4);
+        },
+        detached);
+  pool.join();
+  EXPECT_EQ(sum, 8 * 125 * (0 + 1 + 2 + 3));
+}
+
+TEST(task, one_that_waits_now_and_then_is_called_often_without_growing_the_stack) {
+  const auto sometimes = [](int i) -> task<int> {
+    if (i % 1000 == 0)
+      co_await weft::post(co_await this_coro::executor);
+    else if (i % 3 == 0)
+      co_await weft::deferred.values(i);
+    co_return 1;
+  };
+  const auto between = [&](int i) -> task<int> { co_return co_await sometimes(i); };
+  EXPECT_EQ(run([&]() -> task<int> {
+              int sum = 0;
+              for (int i = 0; i != 200'000; ++i)
+                sum += co_await between(i);
+              co_return sum;
+            }),
+            200'000);
+}
+
+TEST(task, an_argument_is_destroyed_before_its_caller_goes_on) {
+  const auto keep = [](std::shared_ptr<int> p) -> task<int> { co_return *p; };
+  const auto object = std::make_shared<int>(7);
+  run([&]() -> task<void> {
+    task<int> call = keep(object);
+    EXPECT_EQ(co_await std::move(call), 7);
+    EXPECT_EQ(object.use_count(), 1);
+  });
+}
+
 // ---- below other coroutines
 
 /// A coroutine of another library, which runs at once.
@@ -332,6 +383,22 @@ TEST(task, is_awaited_by_any_coroutine) {
   EXPECT_FALSE(result);
   waiting.resume();
   EXPECT_EQ(result, 7);
+}
+
+TEST(task, a_chain_below_any_coroutine_does_not_grow_the_stack) {
+  std::optional<int> result;
+  std::coroutine_handle<> waiting;
+  const auto outer = [&]() -> task<int> {
+    co_await parked{waiting};
+    int sum = 0;
+    for (int i = 0; i != 1'000'000; ++i)
+      sum += co_await number(1);
+    co_return sum + co_await depth(1'000'000);
+  };
+  const auto begin = [&]() -> foreign { result = co_await outer() + co_await depth(1'000'000); };
+  const foreign f = begin();
+  waiting.resume();
+  EXPECT_EQ(result, 3'000'000);
 }
 
 TEST(task, without_an_executor_an_operation_is_refused) {
