@@ -133,7 +133,6 @@
 #include <weft/sync/lock_word.hpp>
 #include <weft/sync/oneshot.hpp>
 #include <weft/sync/outcome.hpp>
-#include <weft/sync/parallel_group.hpp>
 #include <weft/sync/select.hpp>
 #include <weft/sync/shared_value.hpp>
 #include <weft/sync/wait_object.hpp>
@@ -287,7 +286,6 @@
 #include <weft/coro/awaitable.hpp>
 #include <weft/coro/awaitable_frame.hpp>
 #include <weft/coro/awaitable_operation.hpp>
-#include <weft/coro/awaitable_operators.hpp>
 #include <weft/coro/awaitable_promise.hpp>
 #include <weft/coro/awaited_result.hpp>
 #include <weft/coro/awaited_type.hpp>
@@ -312,7 +310,6 @@
 #include <weft/coro/group_token.hpp>
 #include <weft/coro/in_place_call.hpp>
 #include <weft/coro/logical_thread.hpp>
-#include <weft/coro/multiple_exceptions.hpp>
 #include <weft/coro/operation_awaiter.hpp>
 #include <weft/coro/resume_event.hpp>
 #include <weft/coro/resume_loop.hpp>

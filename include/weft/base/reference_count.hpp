@@ -18,9 +18,13 @@ class basic_reference_count {
   /// For whoever holds a reference already.
   void add() noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
 
-  /// Whether it was the last reference. Each releasing decrement pairs with the acquire of the last
-  /// one, so that the object is destroyed after every use.
-  bool drop() noexcept { return count_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+  /// Whether it was the last reference. Each releasing decrement pairs with an acquire of the last
+  /// one, so that the object is destroyed after every use. Who finds that it has the only reference
+  /// needs no decrement.
+  bool drop() noexcept {
+    return count_.load(std::memory_order_acquire) == 1 ||
+           count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
 
  private:
   typename Atomics::template atomic<std::size_t> count_{1};

@@ -56,7 +56,7 @@ class strong_block {
   const end_function end_;
 };
 
-/// The object is in the block.
+/// The object is in the block: it may be a std::unique_ptr, which owns what it is all about.
 template <class T, class Policy, class Allocator>
 class strong_object final : public strong_block<Policy> {
   using base = strong_block<Policy>;
@@ -92,31 +92,6 @@ class strong_object final : public strong_block<Policy> {
   union {
     std::remove_const_t<T> object_;
   };
-};
-
-/// The object came with a deleter.
-template <class Pointer, class Policy>
-class strong_owner final : public strong_block<Policy> {
-  using base = strong_block<Policy>;
-  using memory = operation_owner<strong_owner, std::allocator<void>>;
-
- public:
-  explicit strong_owner(Pointer&& pointer) noexcept : base(&end), pointer_(std::move(pointer)) {}
-
-  static strong_owner* create(Pointer&& pointer) {
-    return memory(std::in_place, std::allocator<void>(), std::move(pointer)).release();
-  }
-
- private:
-  static void end(base* block, typename base::part what) noexcept {
-    auto* const self = static_cast<strong_owner*>(block);
-    if (what == base::part::object)
-      self->pointer_.reset();
-    else
-      memory(self, std::allocator<void>()).reset();
-  }
-
-  Pointer pointer_;
 };
 
 struct strong_access {
@@ -187,7 +162,8 @@ class strong_ptr {
       return;
     const auto pointer = object.get();
     object_ = pointer;
-    block_ = detail::strong_owner<std::unique_ptr<Y, Deleter>, Policy>::create(std::move(object));
+    using owner = detail::strong_object<std::unique_ptr<Y, Deleter>, Policy, std::allocator<void>>;
+    block_ = owner::create(std::allocator<void>(), std::move(object));
     detail::strong_access::tell(pointer, *this);
   }
 
@@ -256,12 +232,8 @@ class strong_ptr {
   long use_count() const noexcept { return block_ ? static_cast<long>(block_->count.strong()) : 0; }
 
   /// An order by what is owned, not by what is pointed to.
-  template <class Y>
-  bool owner_before(const strong_ptr<Y, Policy>& other) const noexcept {
-    return std::less<>()(block_, other.block_);
-  }
-  template <class Y>
-  bool owner_before(const weak_ptr<Y, Policy>& other) const noexcept {
+  template <class Pointer>
+  bool owner_before(const Pointer& other) const noexcept {
     return std::less<>()(block_, other.block_);
   }
 
@@ -340,12 +312,8 @@ class weak_ptr {
   bool expired() const noexcept { return use_count() == 0; }
   long use_count() const noexcept { return block_ ? static_cast<long>(block_->count.strong()) : 0; }
 
-  template <class Y>
-  bool owner_before(const strong_ptr<Y, Policy>& other) const noexcept {
-    return std::less<>()(block_, other.block_);
-  }
-  template <class Y>
-  bool owner_before(const weak_ptr<Y, Policy>& other) const noexcept {
+  template <class Pointer>
+  bool owner_before(const Pointer& other) const noexcept {
     return std::less<>()(block_, other.block_);
   }
 
@@ -423,15 +391,6 @@ template <class T, class U, class Policy>
 strong_ptr<T, Policy> reinterpret_pointer_cast(strong_ptr<U, Policy> p) noexcept {
   T* const object = reinterpret_cast<T*>(p.get());
   return strong_ptr<T, Policy>(std::move(p), object);
-}
-
-template <class T, class Policy>
-void swap(strong_ptr<T, Policy>& a, strong_ptr<T, Policy>& b) noexcept {
-  a.swap(b);
-}
-template <class T, class Policy>
-void swap(weak_ptr<T, Policy>& a, weak_ptr<T, Policy>& b) noexcept {
-  a.swap(b);
 }
 
 }  // namespace WEFT_NAMESPACE

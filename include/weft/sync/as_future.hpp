@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <exception>
-#include <type_traits>
 #include <utility>
 
-#include <weft/async/associated_executor.hpp>
 #include <weft/async/async_result.hpp>
-#include <weft/async/disposition.hpp>
 #include <weft/async/executor_with_default.hpp>
 #include <weft/async/use_future.hpp>
 #include <weft/sync/future.hpp>
@@ -44,23 +40,12 @@ class promise_handler {
 
   template <class... Args>
   void operator()(Args&&... args) {
-    take(std::forward<Args>(args)...);
+    outcome<T> made;
+    set_outcome(made, std::forward<Args>(args)...);
+    promise_.set(std::move(made));
   }
 
  private:
-  template <class First, class... Args>
-    requires disposition<std::decay_t<First>>
-  void take(First&& first, Args&&... args) {
-    if (first != no_error)
-      promise_.set_exception(WEFT_NAMESPACE::to_exception_ptr(std::forward<First>(first)));
-    else
-      promise_.set_value(std::forward<Args>(args)...);
-  }
-  template <class... Args>
-  void take(Args&&... args) {
-    promise_.set_value(std::forward<Args>(args)...);
-  }
-
   promise<T> promise_;
   cancellation_slot slot_;
 };
@@ -68,15 +53,13 @@ class promise_handler {
 /// A promise for an operation of `Initiation`, whose I/O executor it has if that is known.
 template <class T, class Initiation>
 promise<T> make_promise_for(const Initiation& initiation) {
-  if constexpr (!executor_unassociated<Initiation, inline_executor>) {
-    const auto executor = get_associated_executor(initiation);
-    if constexpr (std::is_convertible_v<decltype(executor), any_io_executor>)
-      return promise<T>(executor);
-    else
-      return promise<T>();
-  } else {
+  if constexpr (requires {
+                  initiation.get_executor();
+                  any_io_executor(initiation.get_executor());
+                })
+    return promise<T>(any_io_executor(initiation.get_executor()));
+  else
     return promise<T>();
-  }
 }
 
 }  // namespace detail
@@ -90,7 +73,7 @@ class async_result<as_future_t, Signature> {
 
   template <class Initiation, class Token, class... Args>
   static return_type initiate(Initiation&& initiation, Token&&, Args&&... args) {
-    auto p = detail::make_promise_for<result, std::decay_t<Initiation>>(initiation);
+    auto p = detail::make_promise_for<result>(initiation);
     return_type made = p.get_future();
     std::forward<Initiation>(initiation)(detail::promise_handler<result>(std::move(p)),
                                          std::forward<Args>(args)...);

@@ -41,9 +41,18 @@ struct future_access {
   }
 };
 
-/// An executor that what waits for a future may name.
-template <class E>
-concept future_executor = any_style_executor<E>;
+/// Where what waits for a future, or produces it, may run: an executor, or a context that has one.
+template <class P>
+concept executor_or_context =
+    any_style_executor<std::decay_t<P>> || execution_context_type<std::remove_reference_t<P>>;
+
+template <executor_or_context Place>
+auto executor_at(Place& place) noexcept {
+  if constexpr (execution_context_type<Place>)
+    return place.get_executor();
+  else
+    return place;
+}
 
 /// What every kind of future has.
 template <class T>
@@ -143,18 +152,16 @@ class future_callback {
 template <class Future, class Executor, class F>
 void attach_future_callback(Future& f, const Executor& ex, F&& function) {
   using handler = future_callback<Future, std::decay_t<F>>;
-  using initiation = initiate_future_wait<future_ready_wait, Executor>;
-  using op_type = handler_operation<future_ready_wait, handler, Executor>;
-  auto state = copy_reference(future_access::state(f));
-  if (!state)
+  using op_type = handler_operation<future_callback_wait, handler, Executor>;
+  if (!f.valid())
     throw_future_error(std::future_errc::no_state);
-  initiation wait(future_reference<future_state_base>(state.release()), ex);
+  future_state_base& state = *future_access::state(f);
   scheduler* const native = native_scheduler(ex);
-  scheduler& owner = native ? *native : wait.owner();
+  scheduler& owner = native ? *native : use_scheduler(executor_context(ex));
   handler target(std::move(f), std::forward<F>(function));
   op_type* op;
   try {
-    op = op_type::create(target, ex, owner, std::move(wait)).release();
+    op = op_type::create(target, ex, owner, state).release();
   } catch (...) {
     f = std::move(target.future_kept());
     throw;
@@ -254,15 +261,10 @@ class future : public detail::basic_future<T> {
   /// inside this call. What it throws leaves that executor's `run()`. Throws what the allocation,
   /// or moving the function, throws; the future keeps its result then. If the executor's context is
   /// destroyed before, so is the function, un-called.
-  template <detail::future_executor Executor, class F>
+  template <detail::executor_or_context Place, class F>
     requires std::invocable<std::decay_t<F>, future>
-  void attach_callback(const Executor& ex, F&& function) {
-    detail::attach_future_callback(*this, ex, std::forward<F>(function));
-  }
-  template <detail::execution_context_type Context, class F>
-    requires std::invocable<std::decay_t<F>, future>
-  void attach_callback(Context& context, F&& function) {
-    attach_callback(context.get_executor(), std::forward<F>(function));
+  void attach_callback(Place&& place, F&& function) {
+    detail::attach_future_callback(*this, detail::executor_at(place), std::forward<F>(function));
   }
   template <class F>
     requires std::invocable<std::decay_t<F>, future>
@@ -277,15 +279,10 @@ class future : public detail::basic_future<T> {
   ///     future<std::string> name = async(pool, find).then(context, [](future<record> r) {
   ///       return r.get().name;
   ///     });
-  template <detail::future_executor Executor, class F>
+  template <detail::executor_or_context Place, class F>
     requires std::invocable<std::decay_t<F>, future>
-  auto then(const Executor& ex, F&& function) {
-    return then_in(ex, detail::make_future_producer(ex), std::forward<F>(function));
-  }
-  template <detail::execution_context_type Context, class F>
-    requires std::invocable<std::decay_t<F>, future>
-  auto then(Context& context, F&& function) {
-    return then(context.get_executor(), std::forward<F>(function));
+  auto then(Place&& place, F&& function) {
+    return then_in(detail::executor_at(place), std::forward<F>(function));
   }
   template <class F>
     requires std::invocable<std::decay_t<F>, future>
@@ -307,7 +304,7 @@ class future : public detail::basic_future<T> {
       : base(std::move(state)) {}
 
   template <class Executor, class F>
-  auto then_in(const Executor& ex, detail::future_producer producer, F&& function);
+  auto then_in(const Executor& ex, F&& function);
 };
 
 /// A future that can be copied: any number of handlers, callbacks, coroutines and threads wait for
@@ -350,16 +347,11 @@ class shared_future : public detail::basic_future<T> {
   }
 
   /// As future::attach_callback, with a copy of this.
-  template <detail::future_executor Executor, class F>
+  template <detail::executor_or_context Place, class F>
     requires std::invocable<std::decay_t<F>, shared_future>
-  void attach_callback(const Executor& ex, F&& function) const {
+  void attach_callback(Place&& place, F&& function) const {
     shared_future copy(*this);
-    detail::attach_future_callback(copy, ex, std::forward<F>(function));
-  }
-  template <detail::execution_context_type Context, class F>
-    requires std::invocable<std::decay_t<F>, shared_future>
-  void attach_callback(Context& context, F&& function) const {
-    attach_callback(context.get_executor(), std::forward<F>(function));
+    detail::attach_future_callback(copy, detail::executor_at(place), std::forward<F>(function));
   }
   template <class F>
     requires std::invocable<std::decay_t<F>, shared_future>
@@ -391,42 +383,32 @@ class promise {
  public:
   /// Throws std::bad_alloc.
   promise() : promise(detail::future_producer()) {}
-  template <detail::future_executor Executor>
-    requires std::convertible_to<const Executor&, any_io_executor>
-  explicit promise(const Executor& ex) : promise(detail::future_producer{.executor = ex}) {}
-  template <detail::execution_context_type Context>
-  explicit promise(Context& context) : promise(context.get_executor()) {}
-  promise(promise&& other) noexcept
-      : state_(std::move(other.state_)),
-        has_future_(other.has_future_),
-        is_satisfied_(other.is_satisfied_),
-        answers_(other.answers_) {}
-  promise& operator=(promise other) noexcept {
-    swap(other);
+  template <detail::executor_or_context Place>
+  explicit promise(Place&& place)
+      : promise(detail::future_producer{.executor = detail::executor_at(place)}) {}
+  promise(promise&&) noexcept = default;
+  promise& operator=(promise&& other) noexcept {
+    promise(std::move(other)).swap(*this);
     return *this;
   }
   ~promise() {
     if (!state_)
       return;
-    if (!is_satisfied_)
+    if (!state_->is_satisfied)
       fail(detail::make_future_error(std::future_errc::broken_promise));
-    if (!has_future_)
+    if (!state_->has_future)
       state_->drop_reference();
   }
 
   void swap(promise& other) noexcept {
-    std::swap(has_future_, other.has_future_);
-    std::swap(is_satisfied_, other.is_satisfied_);
-    std::swap(answers_, other.answers_);
-    auto* const mine = state_.release();
-    state_.reset(other.state_.release());
-    other.state_.reset(mine);
+    auto mine = std::move(state_);
+    state_ = std::move(other.state_);
+    other.state_ = std::move(mine);
   }
 
   /// Once. Throws std::future_error (future_already_retrieved, no_state).
   future<T> get_future() {
-    check();
-    if (std::exchange(has_future_, true))
+    if (std::exchange(check().has_future, true))
       detail::throw_future_error(std::future_errc::future_already_retrieved);
     return detail::future_access::make<T>(
         detail::future_reference<detail::future_state<T>>(state_.get()));
@@ -447,11 +429,11 @@ class promise {
     check_unsatisfied();
     fail(std::move(error));
   }
-  /// The same with what another future has, which must be ready: a value or an exception.
-  void set_from(future<T> ready) {
+  /// The same with what has come of something else, which must have ended.
+  void set(outcome<T> result) {
+    assert((result.has_value() || result.has_error()) && "an outcome of what has not ended");
     check_unsatisfied();
-    assert(ready.is_ready() && "set_from takes a future that is ready");
-    state_->result = std::move(detail::future_access::state(ready)->result);
+    state_->result = std::move(result);
     satisfy();
   }
 
@@ -469,7 +451,7 @@ class promise {
     {
       const detail::slot_lock lock(slot);
       if (!is_cancelled()) {
-        answers_ = true;
+        state_->answers = true;
         slot.assign([function = std::decay_t<F>(std::forward<F>(f))](cancellation_type) mutable {
           function();
         });
@@ -494,8 +476,7 @@ class promise {
     return *state_;
   }
   void check_unsatisfied() const {
-    check();
-    if (is_satisfied_)
+    if (check().is_satisfied)
       detail::throw_future_error(std::future_errc::promise_already_satisfied);
   }
   void fail(std::exception_ptr error) noexcept {
@@ -503,43 +484,16 @@ class promise {
     satisfy();
   }
   void satisfy() noexcept {
-    is_satisfied_ = true;
-    if (answers_)
+    state_->is_satisfied = true;
+    if (state_->answers)
       state_->slot().clear();
     state_->fulfil();
   }
 
   detail::future_reference<state_type> state_;
-  bool has_future_ = false;
-  bool is_satisfied_ = false;
-  bool answers_ = false;  // on_cancel has put something into the slot
 };
 
 namespace detail {
-
-/// A function with arguments that are kept for it.
-template <class Function, class... Args>
-class kept_call {
- public:
-  template <class F, class... A>
-  explicit kept_call(F&& f, A&&... args)
-      : function_(std::forward<F>(f)), args_(std::forward<A>(args)...) {}
-  decltype(auto) operator()() && { return std::apply(std::move(function_), std::move(args_)); }
-
- private:
-  Function function_;
-  std::tuple<Args...> args_;
-};
-template <class Function>
-class kept_call<Function> {
- public:
-  template <class F>
-  explicit kept_call(F&& f) : function_(std::forward<F>(f)) {}
-  decltype(auto) operator()() && { return std::move(function_)(); }
-
- private:
-  Function function_;
-};
 
 /// The function of an `async`, on its way through an executor, and its result, in one block. The
 /// function is destroyed before anyone is told.
@@ -548,31 +502,17 @@ class async_operation final : public operation, public future_state<T> {
   using base = future_state_base;
 
  public:
-  template <class... Args>
-  static async_operation* create(future_producer&& producer, Args&&... args) {
-    void* const memory = thread_memory::allocate(sizeof(async_operation), alignof(async_operation));
-    try {
-      return ::new (memory) async_operation(std::move(producer), std::forward<Args>(args)...);
-    } catch (...) {
-      thread_memory::deallocate(memory, sizeof(async_operation), alignof(async_operation));
-      throw;
-    }
-  }
+  using memory = operation_owner<async_operation, std::allocator<void>>;
 
- private:
-  template <class... Args>
-  explicit async_operation(future_producer&& producer, Args&&... args)
-      : operation(&run),
-        future_state<T>(&act, std::move(producer)),
-        call_(std::forward<Args>(args)...) {}
+  async_operation(future_producer&& producer, Call&& call)
+      : operation(&run), future_state<T>(&act, std::move(producer)), call_(std::move(call)) {}
   ~async_operation() {}
 
+ private:
   static void act(base* state, typename base::action what) {
     if (what == base::action::cancel)
       return;  // the flag says it
-    auto* const self = static_cast<async_operation*>(state);
-    self->~async_operation();
-    thread_memory::deallocate(self, sizeof(async_operation), alignof(async_operation));
+    memory(static_cast<async_operation*>(state), {}).reset();
   }
 
   static void run(operation* op, operation::action what) {
@@ -612,9 +552,8 @@ class async_operation final : public operation, public future_state<T> {
 template <class T, class Executor>
 class then_result {
  public:
-  then_result(const Executor& ex, future_producer&& producer,
-              future_reference<future_state_base> source)
-      : executor_(ex), promise_(std::move(producer)) {
+  then_result(const Executor& ex, future_reference<future_state_base> source)
+      : executor_(ex), promise_(make_future_producer(ex)) {
     answer_by(std::move(source));
   }
 
@@ -643,7 +582,7 @@ class then_result {
  private:
   void answer_by(future_reference<future_state_base> source) {
     promise_.get_cancellation_slot().template emplace<future_canceller>(std::move(source));
-    promise_.answers_ = true;
+    promise_.state_->answers = true;
   }
 
   void wait_for(future<T> inner) {
@@ -656,7 +595,7 @@ class then_result {
     const Executor executor(executor_);
     attach_future_callback(inner, executor,
                            [result = std::move(promise_)](future<T> ready) mutable {
-                             result.set_from(std::move(ready));
+                             result.set(std::move(future_access::state(ready)->result));
                            });
   }
 
@@ -668,11 +607,11 @@ class then_result {
 
 template <class T>
 template <class Executor, class F>
-auto future<T>::then_in(const Executor& ex, detail::future_producer producer, F&& function) {
+auto future<T>::then_in(const Executor& ex, F&& function) {
   using returned = std::invoke_result_t<std::decay_t<F>, future>;
   using value = typename detail::unwrapped_future<returned>::type;
   this->state();
-  detail::then_result<value, Executor> result(ex, std::move(producer), this->base_reference());
+  detail::then_result<value, Executor> result(ex, this->base_reference());
   future<value> made = result.get_future();
   attach_callback(ex, [to = std::move(result), call = std::decay_t<F>(std::forward<F>(function))](
                           future ready) mutable { to.call(std::move(call), std::move(ready)); });
@@ -687,14 +626,18 @@ auto future<T>::then_in(const Executor& ex, detail::future_producer producer, F&
 /// Errors: throws what the allocation, the copies or the executor throw. If the context is
 /// destroyed before `f` is called, the promise is broken. Cancellation: future::request_cancel.
 /// Thread safety: any thread. O(1): one block for the function and its result, recycled per thread.
-template <detail::future_executor Executor, class F, class... Args>
+template <detail::executor_or_context Place, class F, class... Args>
   requires std::invocable<std::decay_t<F>, std::decay_t<Args>...>
-auto async(const Executor& ex, F&& f, Args&&... args)
-    -> future<std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>> {
+auto async(Place&& place, F&& f, Args&&... args) {
   using result = std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>;
-  using call = detail::kept_call<std::decay_t<F>, std::decay_t<Args>...>;
-  auto* const op = detail::async_operation<result, call>::create(
-      detail::make_future_producer(ex), std::forward<F>(f), std::forward<Args>(args)...);
+  auto call = [f = std::decay_t<F>(std::forward<F>(f)),
+               args = std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...)]() mutable
+      -> decltype(auto) { return std::apply(std::move(f), std::move(args)); };
+  using operation = detail::async_operation<result, decltype(call)>;
+  const auto ex = detail::executor_at(place);
+  auto* const op = typename operation::memory(std::in_place, {}, detail::make_future_producer(ex),
+                                              std::move(call))
+                       .release();
   auto made = detail::future_access::make<result>(
       detail::future_reference<detail::future_state<result>>(op));
   if (detail::scheduler* const native = detail::native_scheduler(ex))
@@ -702,15 +645,6 @@ auto async(const Executor& ex, F&& f, Args&&... args)
   else
     detail::executor_post(ex, detail::operation_function(op), std::allocator<void>());
   return made;
-}
-
-/// The same in the executor of `context`.
-template <detail::execution_context_type Context, class F, class... Args>
-  requires std::invocable<std::decay_t<F>, std::decay_t<Args>...>
-auto async(Context& context, F&& f, Args&&... args)
-    -> future<std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>> {
-  return WEFT_NAMESPACE::async(context.get_executor(), std::forward<F>(f),
-                               std::forward<Args>(args)...);
 }
 
 /// A future that is ready.
@@ -730,63 +664,30 @@ inline future<void> make_ready_future() {
 
 /// A future of what a std::future has. That has no way to tell anybody, so one thread of `pool`, a
 /// thread_pool for instance, blocks until it is ready: not the executor of a loop.
-template <class T, detail::future_executor Executor>
-future<T> from_std_future(const Executor& pool, std::future<T> f) {
+template <class T, detail::executor_or_context Place>
+future<T> from_std_future(Place&& pool, std::future<T> f) {
   return WEFT_NAMESPACE::async(pool, [f = std::move(f)]() mutable -> T { return f.get(); });
 }
 
-namespace detail {
-
-/// Fulfils a std::promise on the thread that makes the future ready; std::promise calls nobody.
-template <class T>
-class std_promise_waiter final : public future_waiter {
- public:
-  explicit std_promise_waiter(future_reference<future_state<T>> state)
-      : future_waiter(&tell), state_(std::move(state)) {}
-
-  static std::future<T> start(future_reference<future_state<T>> state) {
-    auto waiter = std::make_unique<std_promise_waiter>(std::move(state));
-    std::future<T> made = waiter->promise_.get_future();
-    switch (waiter->state_->attach(*waiter)) {
-      case future_state_base::arrival::waits: waiter.release(); break;
-      case future_state_base::arrival::is_ready: waiter->pass_on(); break;
-      case future_state_base::arrival::is_taken:
-        throw_future_error(std::future_errc::future_already_retrieved);
-    }
-    return made;
-  }
-
- private:
-  static void tell(future_waiter* base) noexcept {
-    const std::unique_ptr<std_promise_waiter> self(static_cast<std_promise_waiter*>(base));
-    self->pass_on();
-  }
-
-  void pass_on() noexcept {
-    try {
-      if constexpr (std::is_void_v<T>) {
-        state_->result.get();
-        promise_.set_value();
-      } else {
-        promise_.set_value(std::move(state_->result).get());
-      }
-    } catch (...) {
-      promise_.set_exception(std::current_exception());
-    }
-  }
-
-  future_reference<future_state<T>> state_;
-  std::promise<T> promise_;
-};
-
-}  // namespace detail
-
-/// A std::future of what `f` will have. Throws std::future_error (no_state), std::bad_alloc.
+/// A std::future of what `f` will have, which is passed on in the system executor. Throws
+/// std::future_error (no_state), std::bad_alloc.
 template <class T>
 std::future<T> to_std_future(future<T> f) {
-  if (!f.valid())
-    detail::throw_future_error(std::future_errc::no_state);
-  return detail::std_promise_waiter<T>::start(std::move(detail::future_access::state(f)));
+  std::promise<T> p;
+  std::future<T> made = p.get_future();
+  f.attach_callback(system_executor(), [p = std::move(p)](future<T> ready) mutable {
+    try {
+      if constexpr (std::is_void_v<T>) {
+        ready.get();
+        p.set_value();
+      } else {
+        p.set_value(ready.get());
+      }
+    } catch (...) {
+      p.set_exception(std::current_exception());
+    }
+  });
+  return made;
 }
 
 }  // namespace WEFT_NAMESPACE

@@ -4,14 +4,15 @@
 #include <atomic>
 #include <chrono>
 #include <future>
-#include <new>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
 #include <weft/async/cancellation_signal.hpp>
+#include <weft/base/operation_memory.hpp>
 #include <weft/base/owned_pointer.hpp>
 #include <weft/base/reference_count.hpp>
-#include <weft/base/thread_memory.hpp>
+
 #include <weft/context/native_scheduler.hpp>
 #include <weft/context/scheduler.hpp>
 #include <weft/context/system_context.hpp>
@@ -154,26 +155,30 @@ future_reference<State> copy_reference(const future_reference<State>& from) noex
 template <class T>
 class promise_state final : public future_state<T> {
  public:
+  using memory = operation_owner<promise_state, std::allocator<void>>;
+
+  explicit promise_state(future_producer&& producer) noexcept
+      : future_state<T>(&act, std::move(producer)) {}
+
   static promise_state* create(future_producer&& producer) {
-    void* const memory = thread_memory::allocate(sizeof(promise_state), alignof(promise_state));
-    return ::new (memory) promise_state(std::move(producer));
+    return memory(std::in_place, {}, std::move(producer)).release();
   }
 
   cancellation_slot slot() noexcept { return signal_.slot(); }
 
+  // Of the promise alone.
+  bool has_future = false;
+  bool is_satisfied = false;
+  bool answers = false;  // something is to be taken out of the slot
+
  private:
   using base = future_state_base;
-
-  explicit promise_state(future_producer&& producer) noexcept
-      : future_state<T>(&act, std::move(producer)) {}
-  ~promise_state() = default;
 
   static void act(base* state, typename base::action what) {
     auto* const self = static_cast<promise_state*>(state);
     if (what == base::action::cancel)
       return self->signal_.emit(cancellation_type::all);
-    self->~promise_state();
-    thread_memory::deallocate(self, sizeof(promise_state), alignof(promise_state));
+    memory(self, {}).reset();
   }
 
   cancellation_signal signal_;

@@ -43,6 +43,8 @@ class WEFT_API future_wait : public operation, private future_waiter {
   ~future_wait() = default;
 
   future_state_base& state() noexcept { return *state_; }
+  /// From here on the state is kept by another.
+  void forget_state() noexcept { static_cast<void>(state_.release()); }
   ending how() const noexcept { return ending_; }
 
  private:
@@ -75,6 +77,18 @@ class future_ready_wait : public future_wait {
     }
     return {error_code()};
   }
+};
+
+/// The same for a handler that owns the future, and so keeps the state until this has ended.
+class future_callback_wait : public future_ready_wait {
+  struct lent {
+    future_reference<future_state_base> state;
+  };
+
+ public:
+  future_callback_wait(operation::function f, scheduler& owner, future_state_base& state) noexcept
+      : future_ready_wait(f, owner, lent{future_reference<future_state_base>(&state)}) {}
+  ~future_callback_wait() { forget_state(); }
 };
 
 /// How the result of a future is passed to a handler: as `argument`, after the exception.

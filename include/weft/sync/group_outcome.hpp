@@ -8,11 +8,9 @@
 #include <vector>
 
 #include <weft/async/deferred.hpp>
-#include <weft/async/disposition.hpp>
 #include <weft/async/use_future.hpp>
 #include <weft/sync/group_state.hpp>
 #include <weft/sync/outcome.hpp>
-#include <weft/sync/parallel_group.hpp>
 
 // What when_all, when_any and when_some have in common.
 namespace WEFT_NAMESPACE::detail {
@@ -26,22 +24,9 @@ struct group_outcome<std::tuple<Values...>> {
 
   static type of(std::tuple<Values...>&& results) {
     type made;
-    std::apply([&](auto&&... values) { set(made, std::move(values)...); }, std::move(results));
+    std::apply([&](auto&&... values) { set_outcome(made, std::move(values)...); },
+               std::move(results));
     return made;
-  }
-
- private:
-  template <class First, class... Rest>
-    requires disposition<std::decay_t<First>>
-  static void set(type& made, First&& first, Rest&&... rest) {
-    if (first != no_error)
-      made.set_error(WEFT_NAMESPACE::to_exception_ptr(std::move(first)));
-    else
-      made.set_value(std::move(rest)...);
-  }
-  template <class... All>
-  static void set(type& made, All&&... all) {
-    made.set_value(std::move(all)...);
   }
 };
 

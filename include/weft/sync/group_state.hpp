@@ -5,8 +5,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
-#include <new>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -16,10 +16,11 @@
 #include <weft/async/associated_cancellation_slot.hpp>
 #include <weft/async/associated_executor.hpp>
 #include <weft/async/cancellation_signal.hpp>
+#include <weft/async/cancellation_type.hpp>
 #include <weft/async/is_async_operation.hpp>
+#include <weft/base/operation_memory.hpp>
 #include <weft/base/owned_pointer.hpp>
 #include <weft/base/reference_count.hpp>
-#include <weft/base/thread_memory.hpp>
 #include <weft/execution/submit.hpp>
 #include <weft/execution/system_executor.hpp>
 
@@ -129,6 +130,31 @@ group_operation_t<Op> group_operation(Op&& op) {
 
 template <class Op>
 concept groupable = async_operation_call<group_operation_t<Op>>;
+
+/// A range of operations.
+template <class R>
+concept operation_range = requires(R& r) {
+  std::begin(r) != std::end(r);
+  requires groupable<std::remove_reference_t<decltype(*std::begin(r))>>;
+} && !groupable<R>;
+
+template <class Range>
+using range_operation_t = group_operation_t<std::conditional_t<
+    std::is_lvalue_reference_v<Range>, decltype(*std::begin(std::declval<Range&>())),
+    std::remove_reference_t<decltype(*std::begin(std::declval<Range&>()))>>>;
+
+/// The operations of a range: copied from an lvalue, moved from an rvalue.
+template <class Range>
+auto range_operations(Range&& range) {
+  std::vector<range_operation_t<Range>> ops;
+  for (auto&& op : range) {
+    if constexpr (std::is_lvalue_reference_v<Range>)
+      ops.push_back(group_operation(op));
+    else
+      ops.push_back(group_operation(std::move(op)));
+  }
+  return ops;
+}
 
 template <class Parameters>
 struct kept_results;
@@ -250,22 +276,28 @@ template <class Members, class Condition, class Finish, class Handler>
 class group_state final : public group_base {
   using slot_type = associated_cancellation_slot_t<Handler>;
 
+  using memory = operation_owner<group_state, std::allocator<void>>;
+
  public:
+  template <class H, class... Args>
+  group_state(Condition&& condition, H&& handler, Args&&... args)
+      : group_base(&destroy),
+        members_(std::forward<Args>(args)...),
+        condition_(std::move(condition)),
+        handler_(std::forward<H>(handler)) {
+    set_members(members_.signals.data(), members_.kept.order.data(), members_.signals.size());
+  }
+  ~group_state() { disconnect(); }
+
   /// Starts the operations. If one cannot be started, those that are under way are cancelled, and
   /// the handler is lost.
   template <class H, class... Args>
   static void start(typename Members::operations& ops, Condition&& condition, H&& handler,
                     Args&&... args) {
-    void* const memory = thread_memory::allocate(sizeof(group_state), alignof(group_state));
-    group_state* made;
-    try {
-      made = ::new (memory) group_state(std::move(condition), std::forward<H>(handler), ops,
-                                        std::forward<Args>(args)...);
-    } catch (...) {
-      thread_memory::deallocate(memory, sizeof(group_state), alignof(group_state));
-      throw;
-    }
-    const owned_pointer<group_state, drop_group_reference> self(made);
+    const owned_pointer<group_state, drop_group_reference> self(
+        memory(std::in_place, {}, std::move(condition), std::forward<H>(handler), ops,
+               std::forward<Args>(args)...)
+            .release());
     self->start_all(ops);
   }
 
@@ -283,20 +315,8 @@ class group_state final : public group_base {
   }
 
  private:
-  template <class H, class... Args>
-  group_state(Condition&& condition, H&& handler, Args&&... args)
-      : group_base(&destroy),
-        members_(std::forward<Args>(args)...),
-        condition_(std::move(condition)),
-        handler_(std::forward<H>(handler)) {
-    set_members(members_.signals.data(), members_.kept.order.data(), members_.signals.size());
-  }
-  ~group_state() { disconnect(); }
-
   static void destroy(group_base* base) noexcept {
-    auto* const self = static_cast<group_state*>(base);
-    self->~group_state();
-    thread_memory::deallocate(self, sizeof(group_state), alignof(group_state));
+    memory(static_cast<group_state*>(base), {}).reset();
   }
 
   void disconnect() noexcept {
@@ -348,6 +368,17 @@ class group_state final : public group_base {
   Condition condition_;
   slot_type slot_{};
   Handler handler_;
+};
+
+/// Starts a group.
+template <class Members, class Finish>
+struct initiate_group {
+  template <class Handler, class Condition, class... Args>
+  void operator()(Handler&& handler, Condition condition, typename Members::operations ops,
+                  Args... args) const {
+    using state = group_state<Members, Condition, Finish, std::decay_t<Handler>>;
+    state::start(ops, std::move(condition), std::forward<Handler>(handler), std::move(args)...);
+  }
 };
 
 }  // namespace WEFT_NAMESPACE::detail

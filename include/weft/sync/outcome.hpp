@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <weft/async/disposition.hpp>
 #include <weft/base/config.hpp>
 
 namespace WEFT_NAMESPACE {
@@ -131,4 +132,21 @@ class outcome<void> : public detail::outcome_error {
   void get() const { check(); }
 };
 
+namespace detail {
+
+/// Makes `made` what a future of an operation with these results would have.
+template <class T, class First, class... Rest>
+  requires disposition<std::decay_t<First>>
+void set_outcome(outcome<T>& made, First&& first, Rest&&... rest) {
+  if (first != no_error)
+    made.set_error(WEFT_NAMESPACE::to_exception_ptr(std::forward<First>(first)));
+  else
+    made.set_value(std::forward<Rest>(rest)...);
+}
+template <class T, class... Results>
+void set_outcome(outcome<T>& made, Results&&... results) {
+  made.set_value(std::forward<Results>(results)...);
+}
+
+}  // namespace detail
 }  // namespace WEFT_NAMESPACE

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <weft/coro/awaitable_operators.hpp>
+#include <weft/experimental/awaitable_operators.hpp>
 
 #include <gtest/gtest.h>
 

@@ -20,6 +20,7 @@
 #include <weft/context/post.hpp>
 #include <weft/context/strand.hpp>
 #include <weft/context/thread_pool.hpp>
+#include <weft/experimental/parallel_group.hpp>
 #include <weft/io/steady_timer.hpp>
 #include <weft/sync/future.hpp>
 #include <weft/sync/when_all.hpp>

@@ -11,7 +11,8 @@
 #include <weft/base/error.hpp>
 #include <weft/coro/awaitable.hpp>
 #include <weft/coro/awaitable_operation.hpp>
-#include <weft/coro/multiple_exceptions.hpp>
+#include <weft/experimental/parallel_group.hpp>
+#include <weft/multiple_exceptions.hpp>
 #include <weft/sync/group_outcome.hpp>
 #include <weft/sync/when_some.hpp>
 
@@ -134,9 +135,24 @@ Result or_alternative(outcome<T>& o) {
     return Result(std::in_place_index<I>, std::move(o).get());
 }
 
+/// Whether this is what a cancelled operation says.
+inline bool says_aborted(const std::exception_ptr& failure) noexcept {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const system_error& e) {
+    return e.code() == error::operation_aborted;
+  } catch (...) {
+    return false;
+  }
+}
+
 /// Throws for two that have both failed, `first` before `second`.
-[[noreturn]] WEFT_API void throw_both(const std::exception_ptr& first,
-                                      const std::exception_ptr& second);
+[[noreturn]] inline void throw_both(const std::exception_ptr& first,
+                                    const std::exception_ptr& second) {
+  if (says_aborted(second))
+    std::rethrow_exception(first);
+  throw multiple_exceptions(first);
+}
 
 }  // namespace detail
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <exception>
-#include <iterator>
 #include <memory>
 #include <tuple>
 #include <type_traits>
@@ -18,31 +17,6 @@
 #include <weft/sync/group_state.hpp>
 
 namespace WEFT_NAMESPACE::detail {
-
-/// A range of operations.
-template <class R>
-concept operation_range = requires(R& r) {
-  std::begin(r) != std::end(r);
-  requires groupable<std::remove_reference_t<decltype(*std::begin(r))>>;
-} && !groupable<R>;
-
-template <class Range>
-using range_operation_t = group_operation_t<std::conditional_t<
-    std::is_lvalue_reference_v<Range>, decltype(*std::begin(std::declval<Range&>())),
-    std::remove_reference_t<decltype(*std::begin(std::declval<Range&>()))>>>;
-
-/// The operations of a range: copied from an lvalue, moved from an rvalue.
-template <class Range>
-auto range_operations(Range&& range) {
-  std::vector<range_operation_t<Range>> ops;
-  for (auto&& op : range) {
-    if constexpr (std::is_lvalue_reference_v<Range>)
-      ops.push_back(group_operation(op));
-    else
-      ops.push_back(group_operation(std::move(op)));
-  }
-  return ops;
-}
 
 /// A condition without the place.
 template <class Condition>
@@ -86,17 +60,6 @@ struct finish_with_results {
     for (auto& each : kept.results)
       made.push_back(std::get<I>(std::move(*each)));
     return made;
-  }
-};
-
-/// Starts a group.
-template <class Members, class Finish>
-struct initiate_group {
-  template <class Handler, class Condition, class... Args>
-  void operator()(Handler&& handler, Condition condition, typename Members::operations ops,
-                  Args... args) const {
-    using state = group_state<Members, Condition, Finish, std::decay_t<Handler>>;
-    state::start(ops, std::move(condition), std::forward<Handler>(handler), std::move(args)...);
   }
 };
 
