@@ -310,6 +310,7 @@
 #include <weft/coro/group_token.hpp>
 #include <weft/coro/in_place_call.hpp>
 #include <weft/coro/logical_thread.hpp>
+#include <weft/coro/manager_core.hpp>
 #include <weft/coro/operation_awaiter.hpp>
 #include <weft/coro/resume_event.hpp>
 #include <weft/coro/resume_loop.hpp>
@@ -319,6 +320,8 @@
 #include <weft/coro/submission_awaiter.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/coro/task_group.hpp>
+#include <weft/coro/task_info.hpp>
+#include <weft/coro/task_manager.hpp>
 #include <weft/coro/this_coro.hpp>
 #include <weft/coro/this_fiber.hpp>
 #include <weft/coro/unscheduled_thread.hpp>

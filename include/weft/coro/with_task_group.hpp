@@ -67,9 +67,9 @@ std::invoke_result_t<Body&, task_group&> with_task_group(
     else
       co_await body(group);
   };
+  group.spawn(executor, run, where);
   const bool throws = co_await this_coro::throw_if_cancelled();
   co_await this_coro::throw_if_cancelled(true);
-  group.spawn(executor, run, where);
   std::exception_ptr error;
   try {
     co_await group.async_join();
