@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-/// All of weft. A program that names the headers it needs compiles faster.
+/// What most programs need. One that names the headers it needs compiles faster. Not behind this
+/// are the headers behind <weft/channels.hpp> (channels of more kinds, and select),
+/// <weft/coroutines.hpp> (generators, coroutines resumed from outside, operations written as
+/// coroutines) and <weft/tasks.hpp> (task groups).
 
 #include <weft/base/asymmetric_barrier.hpp>
 #include <weft/base/chrono.hpp>
@@ -118,7 +121,6 @@
 #include <weft/sync/async_mutex.hpp>
 #include <weft/sync/async_semaphore.hpp>
 #include <weft/sync/async_shared_mutex.hpp>
-#include <weft/sync/broadcast.hpp>
 #include <weft/sync/channel.hpp>
 #include <weft/sync/channel_buffer.hpp>
 #include <weft/sync/channel_core.hpp>
@@ -131,13 +133,10 @@
 #include <weft/sync/group_outcome.hpp>
 #include <weft/sync/group_state.hpp>
 #include <weft/sync/lock_word.hpp>
-#include <weft/sync/oneshot.hpp>
 #include <weft/sync/outcome.hpp>
-#include <weft/sync/select.hpp>
 #include <weft/sync/shared_value.hpp>
 #include <weft/sync/wait_object.hpp>
 #include <weft/sync/wait_queue.hpp>
-#include <weft/sync/watch.hpp>
 #include <weft/sync/when_all.hpp>
 #include <weft/sync/when_any.hpp>
 #include <weft/sync/when_some.hpp>
@@ -282,17 +281,12 @@
 #include <weft/net/v6_only.hpp>
 #include <weft/net/zero_copy.hpp>
 
-#include <weft/coro/async_generator.hpp>
 #include <weft/coro/awaitable.hpp>
 #include <weft/coro/awaitable_frame.hpp>
-#include <weft/coro/awaitable_operation.hpp>
 #include <weft/coro/awaitable_promise.hpp>
 #include <weft/coro/awaited_result.hpp>
 #include <weft/coro/awaited_type.hpp>
 #include <weft/coro/blocking.hpp>
-#include <weft/coro/callable.hpp>
-#include <weft/coro/child_task.hpp>
-#include <weft/coro/co_composed.hpp>
 #include <weft/coro/co_spawn.hpp>
 #include <weft/coro/coroutine_result.hpp>
 #include <weft/coro/direct_awaiter.hpp>
@@ -304,29 +298,18 @@
 #include <weft/coro/fiber/stack_switch.hpp>
 #include <weft/coro/foreign_awaiter.hpp>
 #include <weft/coro/frame_memory.hpp>
-#include <weft/coro/generator.hpp>
-#include <weft/coro/group_core.hpp>
-#include <weft/coro/group_error.hpp>
-#include <weft/coro/group_token.hpp>
 #include <weft/coro/in_place_call.hpp>
 #include <weft/coro/logical_thread.hpp>
-#include <weft/coro/manager_core.hpp>
 #include <weft/coro/operation_awaiter.hpp>
-#include <weft/coro/resume_event.hpp>
 #include <weft/coro/resume_loop.hpp>
-#include <weft/coro/resume_state.hpp>
 #include <weft/coro/spawn.hpp>
 #include <weft/coro/stack_pool.hpp>
 #include <weft/coro/submission_awaiter.hpp>
 #include <weft/coro/task.hpp>
-#include <weft/coro/task_group.hpp>
-#include <weft/coro/task_info.hpp>
-#include <weft/coro/task_manager.hpp>
 #include <weft/coro/this_coro.hpp>
 #include <weft/coro/this_fiber.hpp>
 #include <weft/coro/unscheduled_thread.hpp>
 #include <weft/coro/use_awaitable.hpp>
-#include <weft/coro/with_task_group.hpp>
 #include <weft/coro/yield_context.hpp>
 
 #include <weft/observe/dump_tasks.hpp>
