@@ -59,8 +59,6 @@ class mutex_core final : public wait_core<Policy> {
   void withdraw(waiting_operation& op, completed_waits& out) noexcept {
     waiting_.remove(op);
     out.abort(op);
-    if (waiting_.empty())
-      word_.become_unwaited();
   }
 
  private:

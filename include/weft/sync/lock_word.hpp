@@ -42,13 +42,13 @@ struct policy_atomics<Policy> : std::type_identity<typename Policy::atomics> {};
 ///   free -> held     anybody                                     acquires
 ///   held -> free     who has it: nobody waits                    releases
 ///   held -> waited   under the core's lock, by who then queues
-///   waited -> held   under the core's lock: the queue is empty, or its last one has been handed
-///                    the mutex
-///   held -> free     under the core's lock, by who has it and found `waited`: whoever queued has
-///                    been cancelled meanwhile                    releases
-/// So while it is `waited`, nobody changes it without the core's lock, and the queue is not empty
-/// where that is free. What a hand-over carries from one owner to the next is ordered by the core's
-/// lock and by the queue of the scheduler. The releases pair with the acquires of the next owner.
+///   waited -> held   under the core's lock: the last in the queue is handed the mutex
+///   waited -> free   under the core's lock, by who has it: those who queued have been cancelled
+///                    meanwhile                                   releases
+/// So while it is `waited`, nobody changes it without the core's lock; and where that is free,
+/// nobody is in the queue of one that is not. What a hand-over carries from one owner to the next
+/// is ordered by the core's lock and by the queue of the scheduler. The releases pair with the
+/// acquires of the next owner.
 template <class Atomics>
 class lock_word {
  public:
@@ -76,7 +76,7 @@ class lock_word {
         return seen == is_free;
     return false;
   }
-  /// Nobody waits any more.
+  /// Nobody is left in the queue behind its new owner.
   void become_unwaited() noexcept { word_.store(is_held, std::memory_order_relaxed); }
   void unlock() noexcept { word_.store(is_free, std::memory_order_release); }
 
