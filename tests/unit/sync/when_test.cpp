@@ -392,10 +392,10 @@ TEST(parallel_group, of_an_empty_range_completes_at_once) {
 TEST(when_all, a_context_is_destroyed_with_a_group_pending) {
   const auto object = std::make_shared<int>(1);
   promise<int> p;
+  weft::cancellation_signal signal;  // outlives what has its slot
   {
     io_context context;
     steady_timer timer(context, 1h);
-    weft::cancellation_signal signal;
     when_all(timer.async_wait(), p.get_future())(weft::bind_cancellation_slot(
         signal.slot(),
         weft::bind_executor(context.get_executor(), [object](auto) { ADD_FAILURE(); })));
