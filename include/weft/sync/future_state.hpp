@@ -43,14 +43,12 @@ WEFT_API scheduler* find_scheduler(execution_context& context);
 
 template <class Executor>
 future_producer make_future_producer(const Executor& ex) {
-  future_producer producer;
+  scheduler* const native = native_scheduler(ex);
+  scheduler* const loop = native ? native : find_scheduler(executor_context(ex));
   if constexpr (std::is_convertible_v<const Executor&, any_io_executor>)
-    producer.executor = ex;
-  producer.loop = native_scheduler(ex);
-  producer.is_queued = producer.loop != nullptr;
-  if (!producer.is_queued)
-    producer.loop = find_scheduler(executor_context(ex));
-  return producer;
+    return {ex, loop, native != nullptr};
+  else
+    return {{}, loop, native != nullptr};
 }
 
 /// What a future and its producer share, apart from the result itself. It starts with two
