@@ -14,7 +14,8 @@
 namespace WEFT_NAMESPACE::detail {
 namespace {
 
-constinit thread_local fiber_thread own_thread{nullptr, nullptr};
+// Reading it allocates nothing, in a shared library either: a signal handler does.
+[[gnu::tls_model("initial-exec")]] constinit thread_local fiber_thread own_thread{nullptr, nullptr};
 
 /// A shadow stack (x86 CET) would take a switch for an attack, and end the program without a word.
 void refuse_shadow_stack() noexcept {
