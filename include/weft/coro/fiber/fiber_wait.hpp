@@ -32,8 +32,8 @@ class handler_wait {
   handler_wait& operator=(const handler_wait&) = delete;
 
   template <class Initiation, class... Args>
-  [[gnu::noinline]] typename results::type operator()(error_code* ec, Initiation&& initiation,
-                                                      Args&&... args) {
+  [[gnu::always_inline]] typename results::type operator()(error_code* ec, Initiation&& initiation,
+                                                           Args&&... args) {
     switch (start(std::forward<Initiation>(initiation), std::forward<Args>(args)...)) {
       case outcome::pending: fiber_.wait_for_handler(); break;
       case outcome::completed: fiber_.completed_in_place(); break;
