@@ -22,6 +22,12 @@ scheduler& system_scheduler() {
   return result;
 }
 
+blocking_call::blocking_call(function f, scheduler& owner, perform_function perform)
+    : operation(f),
+      owner_(&owner),
+      perform_(perform),
+      service_(&use_service<blocking_service>(owner.context())) {}
+
 bool blocking_call::start() noexcept {
   return blocking_threads::get().submit(*this);
 }
@@ -46,7 +52,6 @@ blocking_threads& blocking_threads::get() {
 }
 
 bool blocking_threads::submit(blocking_call& call) noexcept {
-  call.service_ = &use_service<blocking_service>(call.owner().context());
   scheduler_work_started(call.owner());
   {
     const std::lock_guard lock(mutex_);

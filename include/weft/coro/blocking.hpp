@@ -3,7 +3,6 @@
 
 #include <concepts>
 #include <exception>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -12,7 +11,6 @@
 #include <weft/async/default_completion_token.hpp>
 #include <weft/base/error.hpp>
 #include <weft/base/operation.hpp>
-#include <weft/base/operation_results.hpp>
 #include <weft/context/direct_initiation.hpp>
 #include <weft/context/scheduler.hpp>
 #include <weft/context/system_context.hpp>
@@ -41,8 +39,8 @@ class WEFT_API blocking_call : public operation {
  protected:
   using perform_function = void (*)(blocking_call&) noexcept;
 
-  blocking_call(function f, scheduler& owner, perform_function perform) noexcept
-      : operation(f), owner_(&owner), perform_(perform) {}
+  /// Throws std::bad_alloc.
+  blocking_call(function f, scheduler& owner, perform_function perform);
   ~blocking_call() = default;
 
   bool is_aborted() const noexcept { return state_ == state::aborted; }
@@ -54,7 +52,7 @@ class WEFT_API blocking_call : public operation {
 
   scheduler* const owner_;
   const perform_function perform_;
-  blocking_service* service_ = nullptr;
+  blocking_service* const service_;  // of the owner's context
   blocking_call* earlier_ = nullptr;
   blocking_call* later_ = nullptr;
   state state_ = state::fresh;
@@ -63,7 +61,7 @@ class WEFT_API blocking_call : public operation {
 template <class Function, class Executor>
 class initiate_blocking;
 
-template <class Function, class T = std::decay_t<std::invoke_result_t<Function>>>
+template <class Function>
 class blocking_operation : public blocking_call {
  public:
   template <class Executor>
@@ -71,53 +69,24 @@ class blocking_operation : public blocking_call {
                      initiate_blocking<Function, Executor>&& initiation)
       : blocking_call(f, owner, &perform), function_(std::move(initiation.function_)) {}
 
-  operation_results<std::exception_ptr, T> take_results() {
-    if (this->is_aborted())
-      return {this->aborted(), T()};
-    if (value_)
-      return {std::exception_ptr(), *std::move(value_)};
-    return {std::move(error_), T()};
+  auto take_results() {
+    if (is_aborted())
+      outcome_.fail(aborted());
+    return outcome_.take_results();
   }
 
  private:
   static void perform(blocking_call& call) noexcept {
     auto& self = static_cast<blocking_operation&>(call);
     try {
-      self.value_.emplace(std::move(self.function_)());
+      self.outcome_.call(std::move(self.function_));
     } catch (...) {
-      self.error_ = std::current_exception();
+      self.outcome_.fail(std::current_exception());
     }
   }
 
   Function function_;
-  std::optional<T> value_;
-  std::exception_ptr error_;
-};
-
-template <class Function>
-class blocking_operation<Function, void> : public blocking_call {
- public:
-  template <class Executor>
-  blocking_operation(function f, scheduler& owner,
-                     initiate_blocking<Function, Executor>&& initiation)
-      : blocking_call(f, owner, &perform), function_(std::move(initiation.function_)) {}
-
-  operation_results<std::exception_ptr> take_results() {
-    return {this->is_aborted() ? this->aborted() : std::move(error_)};
-  }
-
- private:
-  static void perform(blocking_call& call) noexcept {
-    auto& self = static_cast<blocking_operation&>(call);
-    try {
-      std::move(self.function_)();
-    } catch (...) {
-      self.error_ = std::current_exception();
-    }
-  }
-
-  Function function_;
-  std::exception_ptr error_;
+  fiber_outcome<std::decay_t<std::invoke_result_t<Function>>> outcome_;
 };
 
 template <class Function, class Executor>
@@ -154,9 +123,9 @@ template <class Token, class Executor, class F>
 auto initiate_blocking_call(const Executor& executor, F&& f, Token& token) {
   using function = std::decay_t<F>;
   using T = std::decay_t<std::invoke_result_t<function>>;
-  static_assert(std::is_void_v<T> || std::is_default_constructible_v<T>,
-                "what a blocking call returns must be an object that can be made by default: a "
-                "handler gets such a value with an exception");
+  static_assert(handed_over<T>,
+                "what a blocking call returns must be an object that can be made by "
+                "default: a handler gets such a value with an exception");
   return async_initiate<Token, typename fiber_signature<T>::type>(
       initiate_blocking<function, Executor>(executor, std::forward<F>(f)), token);
 }
@@ -181,18 +150,15 @@ auto initiate_blocking_call(const Executor& executor, F&& f, Token& token) {
 /// The end of a context, whose handler waits: what has not begun is destroyed, what has is waited
 /// for.
 /// Thread safety: any thread. O(1), and a wake-up.
-template <detail::any_style_executor Executor, std::invocable F,
-          class Token = default_completion_token_t<Executor>>
-auto blocking(const Executor& ex, F&& f, Token&& token = default_completion_token_t<Executor>()) {
-  return detail::initiate_blocking_call<Token>(ex, std::forward<F>(f), token);
-}
-
-/// The same, with the executor of `context` as that of handlers which have none.
-template <detail::execution_context_type Context, std::invocable F,
-          class Token = default_completion_token_t<typename Context::executor_type>>
-auto blocking(Context& context, F&& f,
-              Token&& token = default_completion_token_t<typename Context::executor_type>()) {
-  return detail::initiate_blocking_call<Token>(context.get_executor(), std::forward<F>(f), token);
+///
+/// `place` is an executor, a context, or the yield_context of a fiber: whose executor handlers have
+/// that have none of their own.
+template <class Place, std::invocable F,
+          class Token = default_completion_token_t<detail::executor_of_t<Place>>>
+auto blocking(Place&& place, F&& f,
+              Token&& token = default_completion_token_t<detail::executor_of_t<Place>>()) {
+  return detail::initiate_blocking_call<Token>(detail::executor_of(place), std::forward<F>(f),
+                                               token);
 }
 
 /// The same, with the system executor.

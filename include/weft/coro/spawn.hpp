@@ -16,6 +16,7 @@
 #include <weft/async/associated_executor.hpp>
 #include <weft/async/async_result.hpp>
 #include <weft/async/default_completion_token.hpp>
+#include <weft/base/operation_results.hpp>
 #include <weft/context/operation_offer.hpp>
 #include <weft/context/submission.hpp>
 #include <weft/coro/fiber/fiber_base.hpp>
@@ -35,45 +36,34 @@ concept stack_allocator = std::copy_constructible<A> && requires(A& a) {
 
 namespace detail {
 
-/// What came of a fiber's function: an exception, or what it has returned.
+/// What came of a function: an exception, or what it has returned.
 template <class T>
 class fiber_outcome {
- public:
-  template <class F, class Yield>
-  void call(F&& f, const Yield& yield) {
-    value_.emplace(std::forward<F>(f)(yield));
-  }
-  void fail(std::exception_ptr e) noexcept { error_ = std::move(e); }
+  struct nothing {};
+  static constexpr bool has_value = !std::is_void_v<T>;
 
-  template <class Handler>
-  void give_to(Handler&& handler) && {
-    if (value_)
-      std::forward<Handler>(handler)(std::exception_ptr(), *std::move(value_));
+ public:
+  template <class F, class... Args>
+  void call(F&& f, const Args&... args) {
+    if constexpr (has_value)
+      value_.emplace(std::forward<F>(f)(args...));
     else
-      std::forward<Handler>(handler)(std::move(error_), T());
-  }
-
- private:
-  std::exception_ptr error_;
-  std::optional<T> value_;
-};
-
-template <>
-class fiber_outcome<void> {
- public:
-  template <class F, class Yield>
-  void call(F&& f, const Yield& yield) {
-    std::forward<F>(f)(yield);
+      std::forward<F>(f)(args...);
   }
   void fail(std::exception_ptr e) noexcept { error_ = std::move(e); }
 
-  template <class Handler>
-  void give_to(Handler&& handler) && {
-    std::forward<Handler>(handler)(std::move(error_));
+  auto take_results() {
+    if constexpr (!has_value)
+      return operation_results<std::exception_ptr>{std::move(error_)};
+    else if (value_)
+      return operation_results<std::exception_ptr, T>{nullptr, *std::move(value_)};
+    else
+      return operation_results<std::exception_ptr, T>{std::move(error_), T()};
   }
 
  private:
   std::exception_ptr error_;
+  [[no_unique_address]] std::conditional_t<has_value, std::optional<T>, nothing> value_;
 };
 
 /// A fiber with its function, and the handler that hears of its end. It lies at the beginning of
@@ -271,7 +261,7 @@ class spawned_fiber final : public fiber_base {
     const auto work(std::move(work_));
     [[maybe_unused]] const auto handler_work(std::move(handler_work_));
     free(this);
-    std::move(outcome).give_to(std::move(handler));
+    outcome.take_results().give_to(std::move(handler));
   }
 
   [[no_unique_address]] Executor executor_;
@@ -284,15 +274,6 @@ class spawned_fiber final : public fiber_base {
   Function function_;
   [[no_unique_address]] StackAllocator stacks_;
   stack memory_;
-};
-
-template <class T>
-struct fiber_signature {
-  using type = void(std::exception_ptr, T);
-};
-template <>
-struct fiber_signature<void> {
-  using type = void(std::exception_ptr);
 };
 
 template <class T, class Executor>
@@ -316,6 +297,36 @@ class initiate_fiber {
   [[no_unique_address]] Executor executor_;
 };
 
+/// How the handler of what gives a `T`, or throws, is called.
+template <class T>
+struct fiber_signature : std::type_identity<void(std::exception_ptr, T)> {};
+template <>
+struct fiber_signature<void> : std::type_identity<void(std::exception_ptr)> {};
+
+/// A result that a handler can be given, also with an exception.
+template <class T>
+concept handed_over = std::is_void_v<T> || std::is_default_constructible_v<T>;
+
+template <class T>
+inline constexpr bool is_yield_context = false;
+template <class Executor>
+inline constexpr bool is_yield_context<basic_yield_context<Executor>> = true;
+
+/// An executor, or what has one: a context, or a fiber.
+template <class T>
+concept executor_place = any_style_executor<T> || execution_context_type<T> || is_yield_context<T>;
+
+template <class Place>
+  requires executor_place<std::remove_const_t<Place>>
+auto executor_of(Place& place) noexcept {
+  if constexpr (any_style_executor<std::remove_const_t<Place>>)
+    return place;
+  else
+    return place.get_executor();
+}
+template <class Place>
+using executor_of_t = decltype(executor_of(std::declval<std::remove_reference_t<Place>&>()));
+
 /// A function that may run as a fiber on `Executor`.
 template <class F, class Executor>
 concept fiber_function = std::is_invocable_v<std::decay_t<F>, basic_yield_context<Executor>>;
@@ -323,24 +334,23 @@ concept fiber_function = std::is_invocable_v<std::decay_t<F>, basic_yield_contex
 template <class Token, class Executor, class StackAllocator, class F>
 auto spawn_fiber(const Executor& executor, const StackAllocator& stacks, F&& function, Token& token,
                  const std::source_location& where) {
-  using result = std::invoke_result_t<std::decay_t<F>, basic_yield_context<Executor>>;
-  using T = std::decay_t<result>;
-  static_assert(std::is_void_v<T> || std::is_default_constructible_v<T>,
-                "what a fiber's function returns must be an object that can be made by default: a "
-                "handler gets such a value with an exception");
+  using T = std::decay_t<std::invoke_result_t<std::decay_t<F>, basic_yield_context<Executor>>>;
+  static_assert(handed_over<T>,
+                "what a fiber's function returns must be an object that can be made "
+                "by default: a handler gets such a value with an exception");
   return async_initiate<Token, typename fiber_signature<T>::type>(
       initiate_fiber<T, Executor>(executor), token, stacks, std::forward<F>(function), where);
 }
 
 }  // namespace detail
 
-/// Starts a fiber: a function with a stack of its own, that waits where others would block, on
-/// `ex`.
+/// Starts a fiber: a function with a stack of its own, that waits where others would block.
 ///
 ///     spawn(context, [&](yield_context yield) { echo(socket, yield); }, detached);
 ///     spawn(context, stack_size(256 * 1024), &session, detached);
 ///
-/// `f` is called on `ex` with a basic_yield_context of that executor type, which converts to
+/// `place` is an executor, a context, or the yield_context of another fiber, whose executor is
+/// meant. There `f` is called with a basic_yield_context of that executor type, which converts to
 /// yield_context; it is kept until the fiber has ended. Nothing runs before spawn has returned.
 ///
 /// Completion signature: `void(std::exception_ptr, T)`, or `void(std::exception_ptr)` if `f`
@@ -358,82 +368,32 @@ auto spawn_fiber(const Executor& executor, const StackAllocator& stacks, F&& fun
 /// The stack has to do for all that `f` calls; see stack_size. Between two lines of a fiber others
 /// run, and it may go on in another thread: what it may not hold meanwhile stands in
 /// docs/fibers.md.
-template <class Executor, class F, class Token = default_completion_token_t<Executor>>
-  requires detail::any_style_executor<Executor> && detail::fiber_function<F, Executor>
-auto spawn(const Executor& ex, F&& f, Token&& token = default_completion_token_t<Executor>(),
+template <class Place, class F,
+          class Token = default_completion_token_t<detail::executor_of_t<Place>>>
+  requires detail::fiber_function<F, detail::executor_of_t<Place>>
+auto spawn(Place&& place, F&& f,
+           Token&& token = default_completion_token_t<detail::executor_of_t<Place>>(),
            std::source_location where = std::source_location::current()) {
-  return detail::spawn_fiber<Token>(ex, stack_pool(), std::forward<F>(f), token, where);
-}
-template <class Executor, class F, class Token = default_completion_token_t<Executor>>
-  requires detail::any_style_executor<Executor> && detail::fiber_function<F, Executor>
-auto spawn(const Executor& ex, stack_size size, F&& f,
-           Token&& token = default_completion_token_t<Executor>(),
-           std::source_location where = std::source_location::current()) {
-  return detail::spawn_fiber<Token>(ex, stack_pool(size), std::forward<F>(f), token, where);
-}
-template <class Executor, stack_allocator StackAllocator, class F,
-          class Token = default_completion_token_t<Executor>>
-  requires detail::any_style_executor<Executor> && detail::fiber_function<F, Executor>
-auto spawn(const Executor& ex, std::allocator_arg_t, const StackAllocator& stacks, F&& f,
-           Token&& token = default_completion_token_t<Executor>(),
-           std::source_location where = std::source_location::current()) {
-  return detail::spawn_fiber<Token>(ex, stacks, std::forward<F>(f), token, where);
-}
-
-/// The same on the executor of `context`.
-template <detail::execution_context_type Context, class F,
-          class Token = default_completion_token_t<typename Context::executor_type>>
-  requires detail::fiber_function<F, typename Context::executor_type>
-auto spawn(Context& context, F&& f,
-           Token&& token = default_completion_token_t<typename Context::executor_type>(),
-           std::source_location where = std::source_location::current()) {
-  return detail::spawn_fiber<Token>(context.get_executor(), stack_pool(), std::forward<F>(f), token,
-                                    where);
-}
-template <detail::execution_context_type Context, class F,
-          class Token = default_completion_token_t<typename Context::executor_type>>
-  requires detail::fiber_function<F, typename Context::executor_type>
-auto spawn(Context& context, stack_size size, F&& f,
-           Token&& token = default_completion_token_t<typename Context::executor_type>(),
-           std::source_location where = std::source_location::current()) {
-  return detail::spawn_fiber<Token>(context.get_executor(), stack_pool(size), std::forward<F>(f),
+  return detail::spawn_fiber<Token>(detail::executor_of(place), stack_pool(), std::forward<F>(f),
                                     token, where);
 }
-template <detail::execution_context_type Context, stack_allocator StackAllocator, class F,
-          class Token = default_completion_token_t<typename Context::executor_type>>
-  requires detail::fiber_function<F, typename Context::executor_type>
-auto spawn(Context& context, std::allocator_arg_t, const StackAllocator& stacks, F&& f,
-           Token&& token = default_completion_token_t<typename Context::executor_type>(),
+template <class Place, class F,
+          class Token = default_completion_token_t<detail::executor_of_t<Place>>>
+  requires detail::fiber_function<F, detail::executor_of_t<Place>>
+auto spawn(Place&& place, stack_size size, F&& f,
+           Token&& token = default_completion_token_t<detail::executor_of_t<Place>>(),
            std::source_location where = std::source_location::current()) {
-  return detail::spawn_fiber<Token>(context.get_executor(), stacks, std::forward<F>(f), token,
+  return detail::spawn_fiber<Token>(detail::executor_of(place), stack_pool(size),
+                                    std::forward<F>(f), token, where);
+}
+template <class Place, stack_allocator StackAllocator, class F,
+          class Token = default_completion_token_t<detail::executor_of_t<Place>>>
+  requires detail::fiber_function<F, detail::executor_of_t<Place>>
+auto spawn(Place&& place, std::allocator_arg_t, const StackAllocator& stacks, F&& f,
+           Token&& token = default_completion_token_t<detail::executor_of_t<Place>>(),
+           std::source_location where = std::source_location::current()) {
+  return detail::spawn_fiber<Token>(detail::executor_of(place), stacks, std::forward<F>(f), token,
                                     where);
-}
-
-/// The same on the executor of another fiber.
-template <class Executor, class F, class Token = default_completion_token_t<Executor>>
-  requires detail::fiber_function<F, Executor>
-auto spawn(const basic_yield_context<Executor>& yield, F&& f,
-           Token&& token = default_completion_token_t<Executor>(),
-           std::source_location where = std::source_location::current()) {
-  return detail::spawn_fiber<Token>(yield.get_executor(), stack_pool(), std::forward<F>(f), token,
-                                    where);
-}
-template <class Executor, class F, class Token = default_completion_token_t<Executor>>
-  requires detail::fiber_function<F, Executor>
-auto spawn(const basic_yield_context<Executor>& yield, stack_size size, F&& f,
-           Token&& token = default_completion_token_t<Executor>(),
-           std::source_location where = std::source_location::current()) {
-  return detail::spawn_fiber<Token>(yield.get_executor(), stack_pool(size), std::forward<F>(f),
-                                    token, where);
-}
-template <class Executor, stack_allocator StackAllocator, class F,
-          class Token = default_completion_token_t<Executor>>
-  requires detail::fiber_function<F, Executor>
-auto spawn(const basic_yield_context<Executor>& yield, std::allocator_arg_t,
-           const StackAllocator& stacks, F&& f,
-           Token&& token = default_completion_token_t<Executor>(),
-           std::source_location where = std::source_location::current()) {
-  return detail::spawn_fiber<Token>(yield.get_executor(), stacks, std::forward<F>(f), token, where);
 }
 
 }  // namespace WEFT_NAMESPACE
