@@ -13,13 +13,13 @@
 namespace WEFT_NAMESPACE {
 namespace observe {
 
-/// What is known of a task: of what co_spawn has started, and not ended.
+/// What is known of a task: of what co_spawn, spawn, or callable::start has started, and not ended.
 struct task_snapshot {
   /// So many calls of a task are told of.
   static constexpr std::size_t most_calls = 64;
 
   std::uint64_t id = 0;          ///< No other task of the process has it, nor had.
-  const char* style = "";        ///< "coroutine".
+  const char* style = "";        ///< "coroutine" or "fiber".
   std::source_location spawned;  ///< Where it was started.
   /// Whether it waits. Otherwise it runs, or is queued to run, and what follows is empty.
   bool is_waiting = false;
@@ -27,7 +27,7 @@ struct task_snapshot {
   /// or of an awaitable.
   std::string waits_for;
   /// The co_awaits that it is in, the innermost first: at that one it waits. (Not those that weft
-  /// makes of the token use_awaitable.)
+  /// makes of the token use_awaitable.) Of a fiber none: its stack tells them to a debugger.
   std::vector<std::source_location> calls;
   bool has_more_calls = false;
 };

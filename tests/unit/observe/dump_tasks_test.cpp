@@ -332,6 +332,54 @@ TEST(dump_tasks, one_that_waits_for_a_callable_tells_whether_it_runs_in_it) {
   EXPECT_THAT(tasks(), IsEmpty());
 }
 
+// ---- fibers
+
+TEST(dump_tasks, a_fiber_tells_what_it_waits_for) {
+  weft::io_context context;
+  weft::steady_timer timer(context, std::chrono::hours(1));
+  weft::async_event event(context);
+  std::vector<task_snapshot> running;
+  const unsigned line = here() + 1;
+  weft::spawn(
+      context,
+      [&](weft::yield_context yield) {
+        weft::error_code ec;
+        timer.async_wait(yield[ec]);
+        event.async_wait(yield);
+        running = tasks();
+        weft::post(yield);
+      },
+      detached);
+  context.poll();
+  for (const char* const awaited : {"basic_waitable_timer", "event"}) {
+    const auto found = tasks();
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_STREQ(found[0].style, "fiber");
+    EXPECT_EQ(found[0].spawned.line(), line);
+    EXPECT_TRUE(found[0].is_waiting);
+    EXPECT_THAT(found[0].waits_for, HasSubstr(awaited));
+    timer.cancel();
+    context.poll();
+    if (awaited == std::string_view("event"))
+      event.set();
+  }
+  context.run();
+  ASSERT_EQ(running.size(), 1u);
+  EXPECT_FALSE(running[0].is_waiting);
+  EXPECT_THAT(tasks(), IsEmpty());
+}
+
+TEST(dump_tasks, a_fiber_that_is_destroyed_while_it_waits_is_gone) {
+  {
+    weft::io_context context;
+    weft::steady_timer timer(context, std::chrono::hours(1));
+    weft::spawn(context, [&](weft::yield_context yield) { timer.async_wait(yield); }, detached);
+    context.poll();
+    EXPECT_EQ(tasks().size(), 1u);
+  }
+  EXPECT_THAT(tasks(), IsEmpty());
+}
+
 // ---- what is awaitable by itself
 
 /// Awaitable by a member, or by a function, and not before somebody asks.

@@ -7,6 +7,7 @@
 
 #include <weft/async/cancellation_state.hpp>
 #include <weft/base/operation.hpp>
+#include <weft/base/task_record.hpp>
 #include <weft/context/scheduler.hpp>
 #include <weft/coro/fiber/fiber_context.hpp>
 
@@ -38,7 +39,7 @@ class fiber_unwind {
 /// **End.** The function ends by itself, or, if the fiber is dismissed while it waits, by
 /// fiber_unwind, which `wait` throws. Its stack is then left for good, and the resumer concludes or
 /// dismisses the fiber.
-class WEFT_API fiber_base : public operation, private fiber_context {
+class WEFT_API fiber_base : public operation, public task_record, private fiber_context {
  public:
   /// So many operations in a row may complete at once before others have their turn (P2).
   static constexpr unsigned most_in_place = 32;
@@ -129,11 +130,18 @@ class WEFT_API fiber_base : public operation, private fiber_context {
 
   fiber_base(operation::function f, const kind& k, scheduler* native, void* limit, void* top,
              const std::source_location& where) noexcept
-      : operation(f), fiber_context(limit, top, &enter), kind_(k), native_(native), where_(where) {}
+      : operation(f),
+        task_record(fibers, where),
+        fiber_context(limit, top, &enter),
+        kind_(k),
+        native_(native),
+        where_(where) {}
   ~fiber_base() = default;
 
  private:
   enum class stage : unsigned char { queued, begun, ended };
+
+  static const task_kind fibers;
 
   static void enter(fiber_context& context);
   static bool park(fiber_base& self, void*) noexcept;

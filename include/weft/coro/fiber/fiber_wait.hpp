@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <weft/async/cancellation_signal.hpp>
+#include <weft/base/type_name.hpp>
 #include <weft/context/direct_initiation.hpp>
 #include <weft/context/submission.hpp>
 #include <weft/coro/fiber/fiber_base.hpp>
@@ -35,7 +36,10 @@ class handler_wait {
   [[gnu::always_inline]] typename results::type operator()(error_code* ec, Initiation&& initiation,
                                                            Args&&... args) {
     switch (start(std::forward<Initiation>(initiation), std::forward<Args>(args)...)) {
-      case outcome::pending: fiber_.wait_for_handler(); break;
+      case outcome::pending:
+        fiber_.waits(type_text<std::decay_t<Initiation>>());
+        fiber_.wait_for_handler();
+        break;
       case outcome::completed: fiber_.completed_in_place(); break;
       case outcome::dropped: fiber_.unwind_here();
     }
@@ -129,10 +133,12 @@ class direct_wait final : public Initiation::operation_type {
       : base(&complete, *fiber.native(), std::move(initiation)), fiber_(fiber) {}
 
   [[gnu::always_inline]] typename results::type operator()(error_code* ec) {
-    if (try_now())
+    if (try_now()) {
       fiber_.completed_in_place();
-    else
+    } else {
+      fiber_.waits(type_text<Initiation>());
       fiber_.wait(&begin, this);
+    }
     if (error_) [[unlikely]]
       std::rethrow_exception(std::move(error_));
     results r;
