@@ -17,6 +17,11 @@
 #include <thread>
 #include <vector>
 #include <weft.hpp>
+#include <weft/coro/async_generator.hpp>
+#include <weft/coro/callable.hpp>
+#include <weft/coro/resume_event.hpp>
+#include <weft/coro/spawn.hpp>
+#include <weft/sync/async_event.hpp>
 
 #include "support/stress.hpp"
 #include "unit/coro/parked.hpp"
