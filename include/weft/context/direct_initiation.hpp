@@ -80,16 +80,16 @@ void initiate_directly(Initiation&& initiation, H&& handler) {
   const executor io_executor(initiation.get_executor());
   scheduler* const native = native_scheduler(get_associated_executor(target, io_executor));
   scheduler& owner = native ? *native : initiation.owner();
-  op_type* const op =
-      op_type::create(target, io_executor, owner, std::forward<Initiation>(initiation)).release();
+  auto memory = op_type::create(target, io_executor, owner, std::forward<Initiation>(initiation));
+  op_type* const op = memory.get();
   bool is_pending;
   if (op->is_cancellable()) {
     const slot_lock lock(get_associated_cancellation_slot(op->handler()));
     op->retain();
     op->template connect<operation_canceller<base>>(op);
-    is_pending = op->start();
+    is_pending = memory.release()->start();
   } else {
-    is_pending = op->start();
+    is_pending = memory.release()->start();
   }
   if (!is_pending)
     op_type::complete_immediately(op, io_executor);
