@@ -23,21 +23,27 @@ class latch_core final : public queue_core<latch_core<Policy>, Policy, std::size
   bool enter(std::size_t) noexcept { return count_ == 0; }
 
   bool try_enter(std::size_t arrivals) noexcept { return arrivals == 0 && base::try_enter(0); }
+  /// Those who waited may end the latch as soon as the lock is free.
   bool wait(typename base::operation& op) noexcept {
-    if (op.asked() != 0)
-      count_down(op.asked());
-    return base::wait(op);
+    completed_waits done;
+    const std::lock_guard lock(*this);
+    take_arrivals(op.asked(), done);
+    return this->enter_or_queue(op);
   }
 
   void count_down(std::size_t n) noexcept {
     completed_waits done;
     const std::lock_guard lock(*this);
+    take_arrivals(n, done);
+  }
+
+ private:
+  void take_arrivals(std::size_t n, completed_waits& done) noexcept {
     assert(n <= count_ && "a latch is counted down below zero");
     count_ -= n;
     this->serve(done);
   }
 
- private:
   std::size_t count_;
 };
 

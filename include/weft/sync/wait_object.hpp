@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <cassert>
 #include <mutex>
 #include <type_traits>
 #include <utility>
@@ -62,13 +63,7 @@ class queue_core : public wait_core<Policy> {
 
   bool wait(operation& op) noexcept {
     const std::lock_guard lock(*this);
-    if (may_enter(op.asked())) {
-      op.become_granted();
-      return false;
-    }
-    op.become_pending();
-    waiting_.push(op);
-    return true;
+    return enter_or_queue(op);
   }
 
   void withdraw(waiting_operation& op, completed_waits& out) noexcept {
@@ -79,6 +74,17 @@ class queue_core : public wait_core<Policy> {
 
  protected:
   using wait_core<Policy>::wait_core;
+
+  /// Under the lock: whether it is pending.
+  bool enter_or_queue(operation& op) noexcept {
+    if (may_enter(op.asked())) {
+      op.become_granted();
+      return false;
+    }
+    op.become_pending();
+    waiting_.push(op);
+    return true;
+  }
 
   /// Gives to those who wait, as long as there is what the first of them asks for.
   void serve(completed_waits& out) noexcept {
@@ -200,13 +206,20 @@ struct lock_access {
   static Lock adopt(Core& core) noexcept {
     return Lock(core);
   }
+  /// Has it own nothing, without giving the lock back.
+  template <class Lock>
+  static void disown(Lock& lock) noexcept {
+    lock.core_ = nullptr;
+  }
   /// The core that a core_lock holds, or that of a mutex.
   template <class Lock>
   static auto& core(Lock& lock) noexcept {
-    if constexpr (requires { lock.owns_lock(); })
+    if constexpr (requires { lock.owns_lock(); }) {
+      assert(lock.owns_lock() && "a wait needs a lock that owns its mutex");
       return *lock.core_;
-    else
+    } else {
       return lock.core();
+    }
   }
 };
 

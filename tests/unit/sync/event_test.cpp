@@ -165,4 +165,26 @@ TEST(latch, brings_four_threads_together) {
   }
 }
 
+/// A policy that counts the locks.
+struct counted {
+  static constexpr bool is_concurrent = true;
+  struct mutex {
+    void lock() noexcept { ++locks; }
+    void unlock() noexcept {}
+  };
+  static inline int locks = 0;
+};
+
+TEST(latch, the_last_to_arrive_and_wait_does_not_touch_it_after_it_has_let_others_go_on) {
+  io_context context;
+  weft::basic_async_latch<counted> latch(context, 1);
+  int calls = 0;
+  latch.async_wait([&](error_code) { ++calls; });
+  counted::locks = 0;
+  latch.async_arrive_and_wait([&](error_code) { ++calls; });
+  EXPECT_EQ(counted::locks, 1) << "who waited may have destroyed it meanwhile";
+  context.run();
+  EXPECT_EQ(calls, 2);
+}
+
 }  // namespace
