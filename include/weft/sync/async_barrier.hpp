@@ -36,10 +36,13 @@ class barrier_core final : public wait_core<Policy> {
 
   /// Returns the phase it arrived in.
   std::size_t arrive(std::size_t n, std::size_t dropped) noexcept {
+    assert(n != 0 && "nobody arrives at a barrier");
     std::size_t phase;
     {
       const std::lock_guard lock(*this);
       phase = phase_;
+      if (n == 0)  // it would complete a phase that is being completed
+        return phase;
       expected_ -= dropped;
       if (!take_arrivals(n))
         return phase;
@@ -162,7 +165,8 @@ class basic_async_barrier : public detail::wait_object<detail::barrier_core<Poli
                       std::function<void()> completion = nullptr)
       : base(Executor(context.get_executor()), expected, std::move(completion)) {}
 
-  /// Arrives, `n` times, at most as often as is still expected in this phase. Does not wait.
+  /// Arrives, `n` times, at least once, at most as often as is still expected in this phase. Does
+  /// not wait.
   arrival_token arrive(std::size_t n = 1) noexcept {
     return arrival_token(this->core().arrive(n, 0));
   }

@@ -152,4 +152,17 @@ TEST(barrier, counts_well_when_arrivals_are_taken_back_on_other_threads) {
   }
 }
 
+#ifndef NDEBUG
+TEST(barrier_death, an_arrival_of_nobody_is_told_of) {
+  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_DEATH(
+      {
+        io_context context;
+        weft::async_barrier barrier(context, 1);
+        barrier.arrive(0);
+      },
+      "nobody arrives");
+}
+#endif
+
 }  // namespace
