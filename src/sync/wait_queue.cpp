@@ -22,14 +22,14 @@ void complete(scheduler& owner, operation_queue& ops) noexcept {
 void completed_waits::deliver() noexcept {
   operation* op = operations_.pop();
   if (auto* const only = static_cast<waiting_operation*>(op);
-      operations_.empty() && !only->relocks_) [[likely]]
+      operations_.empty() && only->relocking_ != waiting_operation::relocking::later) [[likely]]
     return scheduler_complete(only->owner(), op);
   operation_queue of_one_owner;
   scheduler* owner = nullptr;
   for (; op; op = operations_.pop()) {
     auto* const ended = static_cast<waiting_operation*>(op);
-    if (ended->relocks_) {
-      ended->relocks_ = false;
+    if (ended->relocking_ == waiting_operation::relocking::later) {
+      ended->relocking_ = waiting_operation::relocking::begun;
       auto* const relocking = static_cast<relocking_operation*>(ended);
       relocking->relock_(*relocking);
       continue;

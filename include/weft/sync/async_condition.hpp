@@ -2,6 +2,8 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
+#include <limits>
 #include <mutex>
 #include <type_traits>
 #include <utility>
@@ -18,46 +20,96 @@ namespace detail {
 template <class Policy>
 class condition_core;
 
-/// Waits in a condition, and then in the queue of the mutex that it unlocked when it started.
+/// What a wait unlocks, and locks again.
+template <class Policy>
+struct condition_request {
+  using mutex_type = mutex_core<Policy>;
+  using lock_type = core_lock<mutex_type, &mutex_type::leave_lock>;
+  static constexpr std::size_t any_epoch = std::numeric_limits<std::size_t>::max();
+
+  template <class Lock>
+  explicit condition_request(Lock& l) noexcept : mutex(lock_access::core(l)) {
+    if constexpr (std::is_same_v<Lock, lock_type>)
+      lock = &l;
+  }
+
+  core_reference<mutex_type> mutex;
+  lock_type* lock = nullptr;  // which owns the mutex, if not null
+  std::size_t epoch = any_epoch;
+};
+
+/// Waits in a condition, and then in the queue of the mutex that it unlocked when it started. The
+/// mutex is its own from the moment that it is granted until the results are taken: if it is
+/// destroyed in between, it gives the mutex back. A scoped_lock owns nothing meanwhile.
 template <class Policy>
 class condition_wait : public core_operation<condition_core<Policy>, relocking_operation> {
   using base = core_operation<condition_core<Policy>, relocking_operation>;
+  using request = condition_request<Policy>;
 
  public:
   using signature = void(error_code);
 
   template <class Initiation>
   condition_wait(operation::function f, scheduler& owner, Initiation&& initiation) noexcept
-      : base(f, owner, initiation.core(), &relock), mutex_(initiation.request()) {}
+      : base(f, owner, initiation.core(), &relock), request_(initiation.request()) {}
+  ~condition_wait() {
+    if (this->has_mutex_)
+      request_.mutex->leave_lock();
+  }
 
+  const request& asked() const noexcept { return request_; }
+
+  /// It may complete before the mutex is unlocked, if that ends.
   bool start() noexcept {
-    this->core().wait(*this, *mutex_);
+    if (request_.lock)
+      lock_access::disown(*request_.lock);
+    const core_reference mutex(request_.mutex);
+    if (!this->core().wait(*this)) {
+      this->has_mutex_ = true;
+      return false;
+    }
+    mutex->leave_lock();
     return true;
+  }
+
+  operation_results<error_code> take_results() noexcept {
+    if (!std::exchange(this->has_mutex_, false))
+      return {error::operation_aborted};
+    if (request_.lock)
+      *request_.lock = lock_access::adopt<typename request::lock_type>(*request_.mutex);
+    return base::take_results();
   }
 
  private:
   static void relock(relocking_operation& op) noexcept {
-    static_cast<condition_wait&>(op).mutex_->relock(op);
+    static_cast<condition_wait&>(op).request_.mutex->relock(op);
   }
 
-  mutex_core<Policy>* const mutex_;
+  const request request_;
 };
 
 template <class Policy>
 class condition_core final : public wait_core<Policy> {
  public:
-  using request = mutex_core<Policy>*;
+  using request = condition_request<Policy>;
 
   explicit condition_core(execution_context& context) : wait_core<Policy>(context) {}
 
-  /// The operation waits from before the mutex is unlocked, and cannot complete until it is.
-  void wait(condition_wait<Policy>& op, mutex_core<Policy>& mutex) noexcept {
-    {
-      const std::lock_guard lock(*this);
-      op.become_pending();
-      waiting_.push(op);
-    }
-    mutex.leave_lock();
+  /// Counts the cancellations of all waits. One with a predicate does not wait again after one.
+  std::size_t epoch() noexcept {
+    const std::lock_guard lock(*this);
+    return epoch_;
+  }
+
+  /// Whether it is pending; if not, it has been cancelled before it began.
+  bool wait(condition_wait<Policy>& op) noexcept {
+    const std::lock_guard lock(*this);
+    const std::size_t epoch = op.asked().epoch;
+    if (is_closed_ || (epoch != request::any_epoch && epoch != epoch_))
+      return false;
+    op.become_pending();
+    waiting_.push(op);
+    return true;
   }
 
   void withdraw(waiting_operation& op, completed_waits& out) noexcept {
@@ -78,28 +130,43 @@ class condition_core final : public wait_core<Policy> {
   }
 
  private:
-  void take_pending(completed_waits& out) noexcept override { out.abort(waiting_); }
+  void take_pending(completed_waits& out) noexcept override {
+    ++epoch_;
+    out.abort(waiting_);
+  }
+  void take_all(completed_waits& out) noexcept override {
+    is_closed_ = true;
+    take_pending(out);
+  }
 
   wait_list<waiting_operation> waiting_;
+  std::size_t epoch_ = 0;
+  bool is_closed_ = false;
 };
 
-/// Waits until a predicate holds.
-template <class Condition, class Lock, class Predicate>
+/// Waits until a predicate holds. Between two waits the condition may be cancelled, or end.
+template <class Policy, class Executor, class Predicate>
 struct condition_loop {
-  Condition* condition;
-  Lock* lock;
+  core_reference<condition_core<Policy>> core;
+  Executor executor;
+  condition_request<Policy> request;
   Predicate predicate;
   bool is_started = false;
 
   template <class Self>
   void operator()(Self& self, error_code ec = error_code()) {
-    if (!std::exchange(is_started, true))
+    if (!std::exchange(is_started, true)) {
       self.reset_cancellation_state(enable_total_cancellation());
+      request.epoch = core->epoch();
+    }
     if (ec || predicate())
       return self.complete(ec);
-    Condition* const c = condition;
-    Lock& l = *lock;
-    c->async_wait(l, std::move(self));
+    arm(self.get_cancellation_state());
+    if (self.cancelled() != cancellation_type::none)
+      return self.complete(error::operation_aborted);
+    using wait = initiate_request<condition_core<Policy>, Executor, condition_wait<Policy>>;
+    const Executor ex(executor);
+    wait(*core, ex, request)(std::move(self));
   }
 };
 
@@ -116,12 +183,15 @@ struct condition_loop {
 /// under the mutex, and notifies, wakes it. It completes when it has locked the mutex again,
 /// whatever its result: success if it was notified, error::operation_aborted if it was cancelled
 /// before (terminal, partial, total; `cancel`), or the condition was destroyed. So a cancelled wait
-/// may have to wait for the mutex, too; only if the mutex is destroyed it completes without.
-/// No wait completes without a reason, but another one may have been faster: look again.
+/// may have to wait for the mutex, too; only if the mutex is destroyed it completes without, with
+/// error::operation_aborted. A scoped_lock owns nothing from the start of a wait until it
+/// completes, and nothing then, if the mutex has been destroyed. If its context ends, a wait leaves
+/// the mutex to others. No wait completes without a reason, but another one may have been faster:
+/// look again.
 ///
 /// Cost: O(1) under a short lock, and what the mutex costs; `notify_all`, O(1) for each that waits.
 /// Thread safety: all members, any thread, but for the destructor; with `sharing::local`, one
-/// thread. The contexts of those who wait must outlive their waits, and so must the mutexes.
+/// thread. The contexts of those who wait must outlive their waits.
 template <class Policy = sharing::concurrent, class Executor = any_io_executor>
 class basic_async_condition : public detail::wait_object<detail::condition_core<Policy>, Executor> {
   using base = detail::wait_object<detail::condition_core<Policy>, Executor>;
@@ -143,24 +213,26 @@ class basic_async_condition : public detail::wait_object<detail::condition_core<
   void notify_all() noexcept { this->core().notify_all(); }
 
   /// Waits to be notified. `lock` is a basic_async_mutex of the same policy, which is locked, or a
-  /// scoped_lock that owns one; it must outlive the wait. Completion: void(error_code).
+  /// scoped_lock that owns one, and outlives the wait. Completion: void(error_code).
   template <class Lock,
             completion_token_for<void(error_code)> WaitToken = default_completion_token_t<Executor>>
   auto async_wait(Lock& lock, WaitToken&& token = default_completion_token_t<Executor>()) {
-    return this->template ask<detail::condition_wait<Policy>>(std::forward<WaitToken>(token),
-                                                              &detail::lock_access::core(lock));
+    return this->template ask<detail::condition_wait<Policy>>(
+        std::forward<WaitToken>(token), detail::condition_request<Policy>(lock));
   }
 
   /// Waits until `predicate()` is true, looking at once and whenever it is notified, with the mutex
-  /// locked: while the operation is started, and in the handler's executor. Completion:
-  /// void(error_code).
+  /// locked: while the operation is started, and in the handler's executor. A cancellation between
+  /// two looks ends it, too, unless the predicate holds at the next. Completion: void(error_code).
   template <class Lock, std::predicate Predicate,
             completion_token_for<void(error_code)> WaitToken = default_completion_token_t<Executor>>
   auto async_wait(Lock& lock, Predicate predicate,
                   WaitToken&& token = default_completion_token_t<Executor>()) {
-    using loop = detail::condition_loop<basic_async_condition, Lock, Predicate>;
-    return async_compose<WaitToken, void(error_code)>(loop{this, &lock, std::move(predicate)},
-                                                      token, this->get_executor());
+    using loop = detail::condition_loop<Policy, Executor, Predicate>;
+    return async_compose<WaitToken, void(error_code)>(
+        loop{detail::core_reference(this->core()), this->get_executor(),
+             detail::condition_request<Policy>(lock), std::move(predicate)},
+        token, this->get_executor());
   }
 };
 

@@ -42,7 +42,9 @@ class mutex_core final : public wait_core<Policy> {
   void relock(waiting_operation& op) noexcept {
     completed_waits done;
     const std::lock_guard lock(*this);
-    if (word_.lock_or_wait())
+    if (is_closed_)
+      done.abort(op);
+    else if (word_.lock_or_wait())
       done.grant(op);
     else
       waiting_.push(op);
@@ -81,8 +83,14 @@ class mutex_core final : public wait_core<Policy> {
         withdraw(*op, out);
     }
   }
-  void take_all(completed_waits& out) noexcept override { out.abort(waiting_); }
+  void take_all(completed_waits& out) noexcept override {
+    is_closed_ = true;
+    if (!waiting_.empty())
+      word_.become_unwaited();
+    out.abort(waiting_);
+  }
 
+  bool is_closed_ = false;
   lock_word<typename policy_atomics<Policy>::type> word_;
   wait_list<waiting_operation> waiting_;
 };

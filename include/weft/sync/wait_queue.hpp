@@ -27,11 +27,11 @@
 //   fresh -> granted    it has completed in its start, which tells that it has, or before
 //   pending -> granted  unlinked: what it waited for has been given to it
 //   pending -> aborted  unlinked: cancelled, or its object or context has ended
-//   granted -> aborted  only of a relocking_operation: the mutex has ended that it was to lock
-// A pending operation is the core's. Who brings it into a later state owns it, and when the lock
-// has been released gives it to its owner, or destroys it if the context ends. From then on its
-// core is not touched for it, so its handler may destroy the object. A cancellation that comes
-// later changes nothing.
+// A relocking_operation then goes through the queue of a mutex, under the lock of that. It keeps
+// its state meanwhile, for its first core may be asked to cancel it still. A pending operation is
+// the core's. Who brings it into a later state owns it, and when the lock has been released gives
+// it to its owner, or destroys it if the context ends. From then on its core is not touched for it,
+// so its handler may destroy the object. A cancellation that comes later changes nothing.
 //
 // Lock order: a cancellation signal before a core; no two cores; a core before no other lock but
 // those inside scheduler_work_started. Handlers and allocators are never called under it.
@@ -129,17 +129,18 @@ class waiting_operation : public operation, public waiter {
 
  private:
   friend class completed_waits;
-
   friend class relocking_operation;
+
+  enum class relocking : std::uint8_t { unneeded, later, begun };
 
   scheduler* const owner_;
   state state_ = state::fresh;
-  bool relocks_ = false;
+  relocking relocking_ = relocking::unneeded;
 };
 
 /// An operation of a condition: once it has been granted or aborted there, it locks a mutex, in
-/// whose queue it may have to wait again, and only then is given to its owner. That wait cannot be
-/// cancelled.
+/// whose queue it may have to wait again, and only then is given to its owner: with the mutex, or
+/// without if that has ended. That wait cannot be cancelled.
 class relocking_operation : public waiting_operation {
  protected:
   /// Called with no lock of a core held.
@@ -147,9 +148,12 @@ class relocking_operation : public waiting_operation {
 
   relocking_operation(function f, scheduler& owner, relock_function relock) noexcept
       : waiting_operation(f, owner), relock_(relock) {
-    relocks_ = true;
+    relocking_ = relocking::later;
   }
   ~relocking_operation() = default;
+
+  /// Whether it has the mutex. Guarded by the mutex's core until it is given to its owner.
+  bool has_mutex_ = false;
 
  private:
   friend class completed_waits;
@@ -175,15 +179,17 @@ class completed_waits {
   }
 
   /// Under the lock: an operation that was pending, and has been unlinked, ends so. What it results
-  /// in beyond its state has been stored in it. One that relocks keeps its state when it is granted
-  /// the mutex.
+  /// in beyond its state has been stored in it. One that relocks is granted the mutex, or not.
   void grant(waiting_operation& op) noexcept {
-    if (op.is_pending())
+    if (op.relocking_ == waiting_operation::relocking::begun)
+      static_cast<relocking_operation&>(op).has_mutex_ = true;
+    else
       op.state_ = waiting_operation::state::granted;
     operations_.push(&op);
   }
   void abort(waiting_operation& op) noexcept {
-    op.state_ = waiting_operation::state::aborted;
+    if (op.relocking_ != waiting_operation::relocking::begun)
+      op.state_ = waiting_operation::state::aborted;
     operations_.push(&op);
   }
 
@@ -325,6 +331,22 @@ class wait_core : public wait_registration {
   typename Policy::mutex mutex_;
   std::conditional_t<is_concurrent, reference_count, unshared_reference_count> references_;
   scheduler* const owner_;
+};
+
+/// A reference to a core.
+template <class Core>
+class core_reference {
+ public:
+  explicit core_reference(Core& core) noexcept : core_(&core) { core_->retain(); }
+  core_reference(const core_reference& other) noexcept : core_reference(*other) {}
+  core_reference& operator=(const core_reference&) = delete;
+  ~core_reference() { core_->release(); }
+
+  Core* operator->() const noexcept { return core_; }
+  Core& operator*() const noexcept { return *core_; }
+
+ private:
+  Core* const core_;
 };
 
 /// Owns an object's reference to its core, and ends the object. One that has been moved from has no

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -166,6 +167,131 @@ TYPED_TEST(condition_of, with_a_predicate_is_cancelled_by_its_slot) {
       weft::bind_cancellation_slot(signal.slot(), this->note('a')));
   signal.emit(weft::cancellation_type::total);
   EXPECT_EQ(this->run(), "-");
+}
+
+TYPED_TEST(condition_of, with_a_predicate_is_cancelled_also_after_it_was_notified) {
+  weft::cancellation_signal signal;
+  EXPECT_TRUE(this->mutex.try_lock());
+  this->condition.async_wait(
+      this->mutex, [] { return false; },
+      weft::bind_cancellation_slot(signal.slot(), this->note('a')));
+  this->condition.notify_one();
+  signal.emit(weft::cancellation_type::terminal);
+  EXPECT_EQ(this->run(), "-");
+}
+
+TYPED_TEST(condition_of, with_a_predicate_that_holds_reports_so_though_cancelled_after_the_notice) {
+  weft::cancellation_signal signal;
+  bool holds = false;
+  EXPECT_TRUE(this->mutex.try_lock());
+  this->condition.async_wait(
+      this->mutex, [&] { return holds; },
+      weft::bind_cancellation_slot(signal.slot(), this->note('a')));
+  holds = true;
+  this->condition.notify_one();
+  signal.emit(weft::cancellation_type::terminal);
+  EXPECT_EQ(this->run(), "a");
+}
+
+TYPED_TEST(condition_of, with_a_predicate_is_ended_with_the_condition_also_after_it_was_notified) {
+  for (const bool is_destroyed : {false, true}) {
+    std::optional<weft::basic_async_condition<TypeParam>> other(std::in_place, this->context);
+    EXPECT_TRUE(this->mutex.try_lock());
+    other->async_wait(this->mutex, [] { return false; }, this->note('a'));
+    other->notify_one();
+    if (is_destroyed)
+      other.reset();
+    else
+      other->cancel();
+    EXPECT_EQ(this->run(), "-");
+  }
+}
+
+TYPED_TEST(condition_of, a_context_that_ends_with_a_wait_leaves_the_mutex_to_who_has_it) {
+  auto end = std::make_unique<io_context>();
+  weft::basic_async_condition<TypeParam> waits(*end);
+  co_spawn(
+      *end,
+      [&]() -> awaitable<void> {
+        auto lock = co_await this->mutex.async_scoped_lock();
+        co_await waits.async_wait(lock);
+      },
+      weft::detached);
+  end->poll();
+  EXPECT_TRUE(this->mutex.try_lock());
+  end.reset();
+  EXPECT_FALSE(this->mutex.try_lock()) << "unlocked by who did not have it";
+  this->mutex.unlock();
+}
+
+TYPED_TEST(condition_of, a_context_that_ends_before_a_wait_is_told_frees_the_mutex) {
+  auto end = std::make_unique<io_context>();
+  weft::basic_async_condition<TypeParam> waits(*end);
+  EXPECT_TRUE(this->mutex.try_lock());
+  waits.async_wait(this->mutex, [](error_code) { FAIL(); });
+  waits.notify_one();
+  EXPECT_FALSE(this->mutex.try_lock());
+  end.reset();
+  EXPECT_TRUE(this->mutex.try_lock());
+}
+
+TYPED_TEST(condition_of, a_mutex_that_ends_leaves_a_scoped_lock_without) {
+  std::optional<typename TestFixture::mutex_type> other(std::in_place, this->context);
+  bool was_aborted = false;
+  co_spawn(
+      this->context,
+      [&]() -> awaitable<void> {
+        auto lock = co_await other->async_scoped_lock();
+        try {
+          co_await this->condition.async_wait(lock);
+        } catch (const weft::system_error& e) {
+          was_aborted = e.code() == weft::error::operation_aborted;
+        }
+        EXPECT_FALSE(lock.owns_lock());
+      },
+      weft::detached);
+  this->run();
+  EXPECT_TRUE(other->try_lock());
+  this->condition.notify_one();
+  other.reset();
+  this->run();
+  EXPECT_TRUE(was_aborted);
+}
+
+TYPED_TEST(condition_of, a_mutex_may_end_before_its_wait_is_notified) {
+  std::optional<typename TestFixture::mutex_type> first(std::in_place, this->context);
+  std::optional<weft::basic_async_condition<TypeParam>> other(std::in_place, this->context);
+  std::vector<error_code> results;
+  for (int i = 0; i != 2; ++i) {
+    EXPECT_TRUE(first->try_lock());
+    other->async_wait(*first, [&](error_code ec) { results.push_back(ec); });
+  }
+  first.reset();
+  other->notify_one();
+  other.reset();
+  this->run();
+  const error_code aborted = weft::error::operation_aborted;
+  EXPECT_EQ(results, (std::vector<error_code>{aborted, aborted}));
+}
+
+TEST(condition, a_wait_may_be_cancelled_while_its_mutex_ends) {
+  for (int i = 0; i != 100; ++i) {
+    io_context context;
+    std::optional<weft::async_mutex> mutex(std::in_place, context);
+    weft::async_condition condition(context);
+    weft::cancellation_signal signal;
+    int calls = 0;
+    EXPECT_TRUE(mutex->try_lock());
+    condition.async_wait(*mutex,
+                         weft::bind_cancellation_slot(signal.slot(), [&](error_code) { ++calls; }));
+    EXPECT_TRUE(mutex->try_lock());
+    condition.notify_one();
+    std::thread canceller([&] { signal.emit(weft::cancellation_type::terminal); });
+    mutex.reset();
+    canceller.join();
+    context.run();
+    EXPECT_EQ(calls, 1);
+  }
 }
 
 TYPED_TEST(condition_of, serves_coroutines_with_a_scoped_lock) {
