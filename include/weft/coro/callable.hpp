@@ -129,20 +129,22 @@ class callable<T>::awaiter {
   bool await_suspend(std::coroutine_handle<Caller> caller) noexcept {
     promise& callee = callable_->get_promise();
     if (callee.own.is_started()) {
-      callee.own.wait(caller);
+      callee.own.wait(caller, waiter_);
       return true;
     }
     if constexpr (std::is_base_of_v<detail::awaitable_frame, Caller>) {
       caller.promise().goes_on_elsewhere();
       return callee.run_from(caller.promise(), *callable_);
     } else {
-      return callee.own.start(callee, *callable_, caller);
+      callee.own.wait(caller, waiter_);
+      return callee.own.start(callee, *callable_);
     }
   }
   T await_resume() { return callable_->get_promise().take(); }
 
  private:
   callable* callable_;
+  detail::unscheduled_thread::waiter waiter_;
 };
 
 }  // namespace WEFT_NAMESPACE

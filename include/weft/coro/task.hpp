@@ -89,12 +89,14 @@ class [[nodiscard]] task {
 
     bool await_ready() const noexcept { return false; }
     bool await_suspend(std::coroutine_handle<> caller) noexcept {
-      return thread_.start(handle::from_address(this->callee_.address()).promise(), *this, caller);
+      thread_.wait(caller, waiter_);
+      return thread_.start(handle::from_address(this->callee_.address()).promise(), *this);
     }
     T await_resume() { return this->result.take(); }
 
    private:
     detail::unscheduled_thread thread_;
+    detail::unscheduled_thread::waiter waiter_;
   };
 
   handle handle_;

@@ -13,7 +13,27 @@ namespace WEFT_NAMESPACE::detail {
 /// coroutines. A coroutine that is none of its own may wait for its end.
 class unscheduled_thread final : public logical_thread_base {
  public:
+  /// Who waits for the end: as long as this and the thread live.
+  class waiter {
+   public:
+    waiter() noexcept = default;
+    waiter(const waiter&) = delete;
+    waiter& operator=(const waiter&) = delete;
+    ~waiter() {
+      if (thread_)
+        thread_->waiter_ = nullptr;
+    }
+
+   private:
+    friend unscheduled_thread;
+    unscheduled_thread* thread_ = nullptr;
+    std::coroutine_handle<> handle_;
+  };
+
   unscheduled_thread() noexcept : logical_thread_base(&never_queued, &conclude) {}
+  unscheduled_thread(const unscheduled_thread&) = delete;
+  unscheduled_thread& operator=(const unscheduled_thread&) = delete;
+  ~unscheduled_thread() { take_waiter(); }
 
   /// Destroys all coroutines but the outermost.
   using logical_thread_base::record;
@@ -21,15 +41,13 @@ class unscheduled_thread final : public logical_thread_base {
 
   bool is_started() const noexcept { return is_started_; }
 
-  /// Runs the chain to its first wait or its end; later, `waiter` is resumed when it ends. False if
-  /// it has ended: `waiter` is not resumed.
-  bool start(awaitable_frame& outermost, awaitable_frame::call& by,
-             std::coroutine_handle<> waiter = nullptr) noexcept {
+  /// Runs the chain to its first wait or its end. False if it has ended: who waits is not resumed.
+  bool start(awaitable_frame& outermost, awaitable_frame::call& by) noexcept {
     is_started_ = true;
-    waiter_ = waiter;
     outermost.call_from(*this, by);
     if (!resume_loop::run_to_end(outermost.handle(), *this))
       return true;
+    take_waiter();
     end_record();
     return false;
   }
@@ -37,9 +55,12 @@ class unscheduled_thread final : public logical_thread_base {
   /// Goes on with the coroutine that has waited last.
   void resume() { logical_thread_base::resume(innermost_->handle()); }
 
-  void wait(std::coroutine_handle<> waiter) noexcept {
+  /// `h` is resumed at the end, unless `w` is gone then.
+  void wait(std::coroutine_handle<> h, waiter& w) noexcept {
     assert(!waiter_ && "a callable is awaited by one coroutine");
-    waiter_ = waiter;
+    w.handle_ = h;
+    w.thread_ = this;
+    waiter_ = &w;
   }
 
  private:
@@ -50,11 +71,19 @@ class unscheduled_thread final : public logical_thread_base {
   static void conclude(resume_loop::chain* chain) {
     auto* const self = static_cast<unscheduled_thread*>(chain);
     self->end_record();
-    if (const auto waiter = std::exchange(self->waiter_, nullptr))
-      waiter.resume();
+    if (const std::coroutine_handle<> h = self->take_waiter())
+      h.resume();
   }
 
-  std::coroutine_handle<> waiter_;
+  std::coroutine_handle<> take_waiter() noexcept {
+    waiter* const w = std::exchange(waiter_, nullptr);
+    if (!w)
+      return nullptr;
+    w->thread_ = nullptr;
+    return w->handle_;
+  }
+
+  waiter* waiter_ = nullptr;
   bool is_started_ = false;
 };
 

@@ -168,6 +168,41 @@ TEST(callable, one_that_is_started_is_awaited_to_its_end) {
   EXPECT_EQ(other.get(), 5);
 }
 
+TEST(callable, one_that_has_been_waited_for_ends_after_the_waiter_is_gone) {
+  weft::resume_event<void, weft::sharing::local> go;
+  const auto wait = [&]() -> callable<int> {
+    co_await go;
+    co_return 4;
+  };
+  auto c = wait();
+  c.start();
+  const auto add = [&]() -> callable<int> { co_return 1 + co_await c; };
+  {
+    auto gone = add();
+    gone.start();
+  }
+  auto other = add();
+  other.start();
+  EXPECT_TRUE(go.resume());
+  ASSERT_TRUE(other.done());
+  EXPECT_EQ(other.get(), 5);
+}
+
+TEST(callable, is_destroyed_before_the_coroutine_that_waits_for_it) {
+  weft::resume_event<void, weft::sharing::local> go;
+  const auto wait = [&]() -> callable<int> {
+    co_await go;
+    co_return 4;
+  };
+  auto c = std::make_unique<callable<int>>(wait());
+  c->start();
+  const auto add = [&]() -> callable<int> { co_return 1 + co_await *c; };
+  auto other = add();
+  other.start();
+  c.reset();
+  EXPECT_FALSE(other.done());
+}
+
 struct noting {
   std::vector<int>& notes;
   int value;
