@@ -100,12 +100,19 @@ class async_generator<T>::promise
     return detail::resume_loop::transfer(this->handle(), *this->thread_);
   }
 
+  /// What is converted to a reference is a temporary of the co_yield expression, and lives until
+  /// the consumer asks for the next element.
+  auto yield_value(T value) noexcept
+    requires std::is_reference_v<T>
+  {
+    element_ = std::addressof(value);
+    return final_suspend();
+  }
   template <std::convertible_to<T> U = T>
-  auto yield_value(U&& value) {
-    if constexpr (std::is_reference_v<T>)
-      element_ = std::addressof(static_cast<T>(value));
-    else
-      element_.emplace(std::forward<U>(value));
+  auto yield_value(U&& value)
+    requires(!std::is_reference_v<T>)
+  {
+    element_.emplace(std::forward<U>(value));
     return final_suspend();
   }
   void return_void() const noexcept {}

@@ -56,6 +56,20 @@ TEST(async_generator, yields_what_it_has_waited_for) {
   EXPECT_TRUE(run([] { return all(count(0)); }).empty());
 }
 
+TEST(async_generator, of_references_keeps_what_is_converted_to_one) {
+  const auto words = []() -> async_generator<const std::string&> {
+    co_yield "longer than what a string keeps in itself";
+    const std::string own = "its own";
+    co_yield own;
+  };
+  run([&]() -> awaitable<void> {
+    auto g = words();
+    EXPECT_EQ(**co_await g.next(), "longer than what a string keeps in itself");
+    EXPECT_EQ(**co_await g.next(), "its own");
+    EXPECT_FALSE(co_await g.next());
+  });
+}
+
 TEST(async_generator, has_nothing_after_its_end) {
   run([]() -> awaitable<void> {
     auto g = count(1);
