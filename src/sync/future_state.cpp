@@ -15,8 +15,8 @@
 
 namespace WEFT_NAMESPACE::detail {
 
-/// The waiter of a shared future: tells any number of others. A waiter is told by whoever has taken
-/// it off the list, under the mutex.
+/// The waiter of a shared future: tells any number of others, first come, first told. A waiter is
+/// told by whoever has taken it off the list, under the mutex.
 class future_crowd final : public future_waiter {
  public:
   using arrival = future_state_base::arrival;
@@ -48,13 +48,15 @@ class future_crowd final : public future_waiter {
 
   static void tell(future_waiter* base) noexcept {
     auto* const self = static_cast<future_crowd*>(base);
-    future_waiter* waiter;
+    future_waiter* waiter = nullptr;
     {
       const std::lock_guard lock(self->mutex_);
       self->is_ready_ = true;
-      waiter = std::exchange(self->first_, nullptr);
-      for (future_waiter* w = waiter; w; w = w->next_)
+      for (future_waiter* w = std::exchange(self->first_, nullptr); w;) {
         w->link_ = nullptr;
+        future_waiter* const earlier = std::exchange(w->next_, waiter);
+        waiter = std::exchange(w, earlier);
+      }
     }
     while (waiter)
       std::exchange(waiter, waiter->next_)->ready();

@@ -832,6 +832,18 @@ TEST(shared_future, of_a_future_that_is_ready_and_of_exceptions) {
   EXPECT_THROW(f.get(), std::runtime_error);
 }
 
+TEST(shared_future, the_first_to_wait_is_told_first) {
+  io_context context;
+  promise<int> p(context);
+  auto f = p.get_future().share();
+  std::vector<int> order;
+  for (int i = 0; i != 4; ++i)
+    f.async_wait([&order, i](error_code) { order.push_back(i); });
+  p.set_value(1);
+  context.run();
+  EXPECT_EQ(order, (std::vector{0, 1, 2, 3}));
+}
+
 TEST(shared_future, one_wait_is_cancelled_and_the_others_go_on) {
   io_context context;
   promise<int> p(context);
