@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -270,7 +271,8 @@ class group_handler : public group_executor<Handler> {
 };
 
 /// A group under way. `Condition` says, after each operation, what cancellation the others are to
-/// have: `cancellation_type(place, results...)`, where place 0 is the first to complete.
+/// have: `cancellation_type(place, results...)`, where place 0 is the first to complete. What it
+/// throws cancels nothing, and leaves the operation's handler; the group goes on.
 /// `Finish::call(handler, kept)` calls the handler.
 template <class Members, class Condition, class Finish, class Handler>
 class group_state final : public group_base {
@@ -306,12 +308,19 @@ class group_state final : public group_base {
     auto& kept = members_.at(index);
     kept.emplace(std::forward<Args>(args)...);
     const std::size_t place = arrive(index);
-    const cancellation_type type =
-        std::apply([&](auto&... values) { return condition_(place, values...); }, *kept);
-    if (type != cancellation_type::none)
-      request(type);
+    std::exception_ptr error;
+    try {
+      const cancellation_type type =
+          std::apply([&](auto&... values) { return condition_(place, values...); }, *kept);
+      if (type != cancellation_type::none)
+        request(type);
+    } catch (...) {
+      error = std::current_exception();
+    }
     if (leave())
       finish();
+    if (error)
+      std::rethrow_exception(std::move(error));
   }
 
  private:

@@ -346,6 +346,25 @@ TEST(parallel_group, conditions_look_at_the_error) {
             (codes{aborted, aborted, aborted}));
 }
 
+TEST(parallel_group, a_condition_that_throws_does_not_keep_the_group_from_ending) {
+  io_context context;
+  steady_timer first(context, 0s);
+  steady_timer second(context, 0s);
+  int called = 0;
+  experimental::make_parallel_group(first.async_wait(), second.async_wait())
+      .async_wait([](error_code) -> weft::cancellation_type { throw std::runtime_error("no"); },
+                  [&](std::array<std::size_t, 2>, error_code a, error_code b) {
+                    EXPECT_FALSE(a);
+                    EXPECT_FALSE(b);
+                    ++called;
+                  });
+  EXPECT_THROW(context.run(), std::runtime_error);
+  EXPECT_EQ(called, 0);
+  EXPECT_THROW(context.run(), std::runtime_error);
+  EXPECT_EQ(called, 1);
+  EXPECT_EQ(context.run(), 0U);
+}
+
 TEST(parallel_group, of_a_range_gives_a_vector_for_each_result) {
   io_context context;
   std::vector<promise<int>> promises(3);
