@@ -60,6 +60,7 @@ class generator_promise_base : public recycled_frame {
     void await_suspend(std::coroutine_handle<Promise> h) noexcept {
       generator_promise_base& outer = h.promise();
       generator_promise_base& inner = nested.coroutine_.promise();
+      inner.owner_ = &nested.coroutine_;
       inner.outer_ = handle::from_promise(outer);
       inner.outermost_ = outer.outermost_;
       inner.outermost_->go_on(nested.coroutine_);
@@ -128,6 +129,15 @@ class generator_promise_base : public recycled_frame {
   }
   value* element() const noexcept { return innermost_.promise().element_; }
 
+  /// Destroys those that it has elements from, the innermost first: without recursion.
+  void unwind() noexcept {
+    while (innermost_ != handle::from_promise(*this)) {
+      const generator_promise_base& inner = innermost_.promise();
+      *inner.owner_ = nullptr;
+      std::exchange(innermost_, inner.outer_).destroy();
+    }
+  }
+
  protected:
   generator_promise_base() noexcept : innermost_(handle::from_promise(*this)), outermost_(this) {}
 
@@ -153,6 +163,7 @@ class generator_promise_base : public recycled_frame {
   bool goes_on_ = false;  // of the outermost: nothing was yielded, another is innermost
   generator_promise_base* outermost_;
   handle outer_;
+  handle* owner_ = nullptr;  // of an inner one, in the frame of the outer one
   value* element_ = nullptr;
   std::exception_ptr error_;  // of an inner one, until the outer one takes it
 };
@@ -253,8 +264,10 @@ class [[nodiscard]] generator : public std::ranges::view_interface<generator<Ref
     return *this;
   }
   ~generator() {
-    if (coroutine_)
+    if (coroutine_) {
+      coroutine_.promise().unwind();
       coroutine_.destroy();
+    }
   }
 
   /// Runs it to its first element. Once.
