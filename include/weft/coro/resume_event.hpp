@@ -82,7 +82,8 @@ class full_notification {
 ///
 /// `resume(value)` resumes the coroutine on the calling thread, and returns when that waits again
 /// or has ended. If no coroutine waits, the value is kept, and the next co_await does not suspend;
-/// one is kept at a time. So no value is lost, and none is given twice.
+/// one is kept at a time, and what comes then is refused: `resume` says so. No value that it has
+/// accepted is lost, and none is given twice.
 ///
 /// Any coroutine may wait, one at a time. One that waits is not cancelled, and may be destroyed
 /// while nobody resumes it. The event outlives the wait. `Sharing` is sharing::concurrent, where
