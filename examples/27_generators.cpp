@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 #include <weft.hpp>
+#include <weft/coroutines.hpp>
 
 struct folder {
   std::string name;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 #include <weft.hpp>
+#include <weft/coroutines.hpp>
 
 using replies = weft::resume_event<std::string, weft::sharing::local, weft::plain_notification>;
 

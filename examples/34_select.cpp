@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <weft.hpp>
+#include <weft/channels.hpp>
 
 using namespace std::chrono_literals;
 using weft::awaitable;

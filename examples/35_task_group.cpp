@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <stdexcept>
 #include <weft.hpp>
+#include <weft/tasks.hpp>
 
 using namespace std::chrono_literals;
 using weft::awaitable;

@@ -283,6 +283,7 @@
 
 #include <weft/coro/awaitable.hpp>
 #include <weft/coro/awaitable_frame.hpp>
+#include <weft/coro/awaitable_operation.hpp>
 #include <weft/coro/awaitable_promise.hpp>
 #include <weft/coro/awaited_result.hpp>
 #include <weft/coro/awaited_type.hpp>
