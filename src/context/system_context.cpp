@@ -15,11 +15,25 @@ struct system_context::state {
   detail::thread_group group;
 };
 
+namespace detail {
+
+void start_system_threads() {
+  system_context& context = system_context_instance();
+  system_context::state& state = *context.state_;
+  std::call_once(state.started, [&] {
+    const std::lock_guard lock(state.mutex);
+    state.group.start(thread_group::default_size(), context.scheduler_);
+  });
+}
+
+}  // namespace detail
+
 namespace {
 
 detail::scheduler_options options() {
   detail::scheduler_options result;
   result.backend = detail::choose_backend(backend_kind::automatic);
+  result.begin = &detail::start_system_threads;
   return result;
 }
 
@@ -62,18 +76,13 @@ execution_context& system_execution_context() {
 }
 
 void system_context_post(operation* op) {
-  system_context& context = system_context_instance();
-  system_context::state& state = *context.state_;
   try {
-    std::call_once(state.started, [&] {
-      const std::lock_guard lock(state.mutex);
-      state.group.start(thread_group::default_size(), context.scheduler_);
-    });
+    start_system_threads();
   } catch (...) {
     op->destroy();
     throw;
   }
-  context.scheduler_.post(op);
+  system_context_instance().scheduler_.post(op);
 }
 
 std::size_t system_context_occupancy() noexcept {

@@ -12,16 +12,6 @@
 
 namespace WEFT_NAMESPACE::detail {
 
-// They start with the first function that is submitted.
-scheduler& system_scheduler() {
-  static scheduler& result = [&]() -> scheduler& {
-    const system_executor executor;
-    executor_post(executor, [] {}, std::allocator<void>());
-    return use_scheduler(executor_context(executor));
-  }();
-  return result;
-}
-
 blocking_call::blocking_call(function f, scheduler& owner, perform_function perform)
     : operation(f),
       owner_(&owner),

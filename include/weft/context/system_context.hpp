@@ -7,9 +7,15 @@
 
 namespace WEFT_NAMESPACE {
 
+namespace detail {
+/// Starts the threads of the system context, once.
+void start_system_threads();
+}  // namespace detail
+
 /// The process's own execution context: a pool of threads, started when system_executor first
-/// queues a function. There is one, got by `query(system_executor(), execution::context)`; it lives
-/// until the process ends, and is stopped and joined then.
+/// queues a function, or an object or operation first belongs to it. There is one, got by
+/// `query(system_executor(), execution::context)`; it lives until the process ends, and is stopped
+/// and joined then.
 ///
 /// Thread safety: `join` may not be called beside itself; the rest from any thread.
 class WEFT_API system_context : public execution_context {
@@ -29,6 +35,7 @@ class WEFT_API system_context : public execution_context {
  private:
   friend system_context& detail::system_context_instance();
   friend void detail::system_context_post(detail::operation*);
+  friend void detail::start_system_threads();
   struct state;
 
   system_context();

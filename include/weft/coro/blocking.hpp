@@ -23,9 +23,6 @@ namespace detail {
 
 class blocking_service;
 
-/// The scheduler of the system context, whose threads have been started.
-WEFT_API scheduler& system_scheduler();
-
 /// A blocking call on its way: queued -> begun -> performed, or queued -> aborted; changed under
 /// the lock of the threads that perform it (src/coro/blocking_threads.hpp).
 class WEFT_API blocking_call : public operation {
@@ -100,12 +97,7 @@ class initiate_blocking {
       : executor_(executor), function_(std::forward<F>(f)) {}
 
   executor_type get_executor() const noexcept { return executor_; }
-  scheduler& owner() const noexcept {
-    if constexpr (std::is_same_v<Executor, system_executor>)
-      return system_scheduler();
-    else
-      return use_scheduler(executor_context(executor_));
-  }
+  scheduler& owner() const noexcept { return use_scheduler(executor_context(executor_)); }
 
   template <class Handler>
   void operator()(Handler&& handler) && {

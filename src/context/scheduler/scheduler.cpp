@@ -328,7 +328,10 @@ std::size_t scheduler::run_until(clock::time_point deadline) {
 // ---- what the templates see
 
 scheduler& use_scheduler(execution_context& context) {
-  return use_service<scheduler>(context);
+  auto& result = use_service<scheduler>(context);
+  if (result.options().begin) [[unlikely]]
+    result.options().begin();
+  return result;
 }
 void scheduler_post(scheduler& s, operation* op) noexcept {
   s.post(op);

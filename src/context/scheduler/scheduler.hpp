@@ -27,6 +27,7 @@ struct scheduler_options {
   bool membarrier = true;            // may be used, if the kernel has it
   std::chrono::nanoseconds spin{0};  // how long a worker looks for work before it sleeps
   backend_kind backend = backend_kind::automatic;
+  void (*begin)() = nullptr;  // called whenever somebody asks for it: starts threads that run it
 };
 
 /// The one scheduler design, for one thread and many. Each thread in `run()` is a worker.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <future>
 #include <limits>
 #include <memory>
 #include <new>
@@ -13,8 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include <weft/async/use_future.hpp>
 #include <weft/context/io_context.hpp>
 #include <weft/context/post.hpp>
+#include <weft/context/system_context.hpp>
 #include <weft/io/connect_pipe.hpp>
 #include <weft/io/high_resolution_timer.hpp>
 #include <weft/io/readable_pipe.hpp>
@@ -666,5 +669,14 @@ TEST_P(timer_end_test, a_wait_that_another_executor_destroys_leaves_its_timer) {
 }
 
 WEFT_INSTANTIATE_BACKENDS(timer_end_test);
+
+TEST(timer, waits_on_a_system_executor_that_nobody_has_used) {
+  weft::basic_waitable_timer<std::chrono::steady_clock,
+                             weft::wait_traits<std::chrono::steady_clock>, weft::system_executor>
+      timer{weft::system_executor()};
+  timer.expires_after(std::chrono::milliseconds(1));
+  EXPECT_EQ(timer.async_wait(weft::use_future).wait_for(std::chrono::seconds(60)),
+            std::future_status::ready);
+}
 
 }  // namespace
