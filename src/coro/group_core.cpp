@@ -348,6 +348,11 @@ bool group_core::start(group_spawn_operation& op) noexcept {
 }
 
 void group_core::withdraw(core_operation<group_core>& op, completed_waits& out) noexcept {
+  for (group_join_operation* join = joins_.front(); join; join = joins_.after(*join))
+    if (join == &op) {
+      joins_.remove(*join);
+      return out.abort(*join);
+    }
   auto& spawn = static_cast<group_spawn_operation&>(op);
   spawns_.remove(spawn);
   out.abort(spawn);

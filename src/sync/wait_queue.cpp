@@ -2,62 +2,25 @@
 #include <weft/sync/wait_queue.hpp>
 
 #include <mutex>
+#include <thread>
 
 #include <weft/execution/execution_context.hpp>
 
+#include "context/scheduler/scheduler.hpp"
+
 namespace WEFT_NAMESPACE::detail {
-
-// ---- completed_waits
-
-namespace {
-
-/// The first continues the handler that has made them ready.
-void complete(scheduler& owner, operation_queue& ops) noexcept {
-  scheduler_complete_next(owner, ops.pop());
-  scheduler_complete(owner, ops);
-}
-
-}  // namespace
-
-void completed_waits::deliver() noexcept {
-  operation* op = operations_.pop();
-  if (auto* const only = static_cast<waiting_operation*>(op);
-      operations_.empty() && only->relocking_ != waiting_operation::relocking::later) [[likely]]
-    return scheduler_complete(only->owner(), op);
-  operation_queue of_one_owner;
-  scheduler* owner = nullptr;
-  for (; op; op = operations_.pop()) {
-    auto* const ended = static_cast<waiting_operation*>(op);
-    if (ended->relocking_ == waiting_operation::relocking::later) {
-      ended->relocking_ = waiting_operation::relocking::begun;
-      auto* const relocking = static_cast<relocking_operation*>(ended);
-      relocking->relock_(*relocking);
-      continue;
-    }
-    if (owner != &ended->owner()) {
-      if (owner)
-        complete(*owner, of_one_owner);
-      owner = &ended->owner();
-    }
-    of_one_owner.push(op);
-  }
-  if (owner)
-    complete(*owner, of_one_owner);
-}
-
-void completed_waits::destroy() noexcept {
-  while (operation* const op = operations_.pop()) {
-    scheduler& owner = static_cast<waiting_operation*>(op)->owner();
-    op->destroy();
-    scheduler_work_finished(owner);
-  }
-}
 
 // ---- wait_service
 
-/// The cores of one context. When that ends, so do the operations that are pending in them.
+/// The cores of one context, and its operations that wait in cores of others. When that ends, so do
+/// the operations that are pending in them.
 ///
-/// The lock guards the list; none is taken under it.
+/// Who takes an operation from a core of another context takes it off the list and gives it to its
+/// scheduler under the lock. So when the list is empty, nobody has anything left to do here. Once
+/// the service is shut down, such an operation is destroyed by its scheduler and nobody else: it is
+/// there as long as the service looks at it.
+///
+/// The lock guards the lists; but for the scheduler's none is taken under it.
 class wait_service final : public execution_context::service {
  public:
   using key_type = wait_service;
@@ -83,10 +46,77 @@ class wait_service final : public execution_context::service {
       r.next_->previous_ = r.previous_;
   }
 
+  void add(waiting_operation& op) noexcept {
+    const std::lock_guard lock(mutex_);
+    op.abroad_ = this;
+    link(op, abroad_);
+  }
+  void remove(waiting_operation& op) noexcept {
+    const std::lock_guard lock(mutex_);
+    forget(op);
+  }
+  /// Takes it off the list, and gives it to its scheduler.
+  void complete(waiting_operation& op) noexcept {
+    const std::lock_guard lock(mutex_);
+    forget(op);
+    scheduler_complete(op.owner(), &op);
+  }
+  /// The context of its core ends. Whether it is the caller's to destroy.
+  bool give_up(waiting_operation& op) noexcept {
+    const std::lock_guard lock(mutex_);
+    forget(op);
+    if (is_closed_) {
+      scheduler_complete(op.owner(), &op);
+      return false;
+    }
+    scheduler_work_finished(op.owner());
+    return true;
+  }
+
  private:
+  static void link(waiting_operation& op, waiting_operation*& first) noexcept {
+    op.next_abroad_ = first;
+    op.link_abroad_ = &first;
+    if (first)
+      first->link_abroad_ = &op.next_abroad_;
+    first = &op;
+  }
+  static void unlink(waiting_operation& op) noexcept {
+    *op.link_abroad_ = op.next_abroad_;
+    if (op.next_abroad_)
+      op.next_abroad_->link_abroad_ = op.link_abroad_;
+  }
+  static void forget(waiting_operation& op) noexcept {
+    unlink(op);
+    op.abroad_ = nullptr;
+  }
+
+  /// The scheduler has them all when it returns.
+  void call_home() noexcept {
+    for (;;) {
+      waiting_operation* op;
+      {
+        const std::lock_guard lock(mutex_);
+        is_closed_ = true;
+        op = abroad_;
+        if (op) {
+          unlink(*op);
+          link(*op, called_);
+        } else if (!called_) {
+          return;
+        }
+      }
+      if (!op)
+        std::this_thread::yield();
+      else if (!op->abandon_(*op))
+        remove(*op);
+    }
+  }
+
   // The operations are destroyed outside the locks, and when all have been taken: their handlers
   // may own the objects.
   void shutdown() override {
+    call_home();
     completed_waits pending;
     while (wait_registration* const r = take_first())
       r->shut_down(pending);
@@ -107,7 +137,79 @@ class wait_service final : public execution_context::service {
 
   std::mutex mutex_;
   wait_registration* first_ = nullptr;
+  waiting_operation* abroad_ = nullptr;
+  waiting_operation* called_ = nullptr;  // have been abandoned, and are on their way
+  bool is_closed_ = false;
 };
+
+// ---- waiting_operation
+
+void waiting_operation::go_abroad(abandon_function abandon) noexcept {
+  abandon_ = abandon;
+  use_service<wait_service>(owner_->context()).add(*this);
+}
+void waiting_operation::come_home() noexcept {
+  abroad_->remove(*this);
+}
+
+// ---- completed_waits
+
+namespace {
+
+/// The first continues the handler that has made them ready.
+void complete(scheduler& owner, operation_queue& ops) noexcept {
+  scheduler_complete_next(owner, ops.pop());
+  scheduler_complete(owner, ops);
+}
+
+}  // namespace
+
+void completed_waits::deliver() noexcept {
+  operation* op = operations_.pop();
+  if (auto* const only = static_cast<waiting_operation*>(op);
+      operations_.empty() && only->relocking_ != waiting_operation::relocking::later &&
+      !only->abroad_) [[likely]]
+    return scheduler_complete(only->owner(), op);
+  operation_queue of_one_owner;
+  scheduler* owner = nullptr;
+  for (; op; op = operations_.pop()) {
+    auto* const ended = static_cast<waiting_operation*>(op);
+    if (ended->relocking_ == waiting_operation::relocking::later) {
+      ended->relocking_ = waiting_operation::relocking::begun;
+      auto* const relocking = static_cast<relocking_operation*>(ended);
+      relocking->relock_(*relocking);
+      continue;
+    }
+    if (ended->abroad_) {
+      ended->abroad_->complete(*ended);
+      continue;
+    }
+    if (owner != &ended->owner()) {
+      if (owner)
+        complete(*owner, of_one_owner);
+      owner = &ended->owner();
+    }
+    of_one_owner.push(op);
+  }
+  if (owner)
+    complete(*owner, of_one_owner);
+}
+
+void completed_waits::destroy() noexcept {
+  while (operation* const op = operations_.pop()) {
+    auto* const ended = static_cast<waiting_operation*>(op);
+    scheduler& owner = ended->owner();
+    if (ended->abroad_) {
+      if (ended->abroad_->give_up(*ended))
+        op->destroy();
+      continue;
+    }
+    op->destroy();
+    scheduler_work_finished(owner);
+  }
+}
+
+// ---- wait_registration
 
 wait_registration::wait_registration(execution_context& context)
     : service_(&use_service<wait_service>(context)) {

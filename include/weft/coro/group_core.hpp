@@ -118,7 +118,7 @@ class WEFT_API group_core final : public wait_core<sharing::concurrent> {
   void cancel(group_join_operation& op, cancellation_type type) noexcept;
   bool start(group_spawn_operation& op) noexcept;
 
-  /// For core_operation: only who waits for room is withdrawn.
+  /// For core_operation: only who waits for room is cancelled so.
   void withdraw(core_operation<group_core>& op, completed_waits& out) noexcept;
 
   /// The end of the group object.

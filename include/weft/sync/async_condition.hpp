@@ -59,6 +59,13 @@ class condition_wait : public core_operation<condition_core<Policy>, relocking_o
 
   const request& asked() const noexcept { return request_; }
 
+  void become_pending() noexcept {
+    relocking_operation::become_pending();
+    if (&this->owner() != &this->core().owner() || &this->owner() != &request_.mutex->owner())
+        [[unlikely]]
+      this->wait_abroad(&abandon);
+  }
+
   /// It may complete before the mutex is unlocked, if that ends.
   bool start() noexcept {
     if (request_.lock)
@@ -83,6 +90,12 @@ class condition_wait : public core_operation<condition_core<Policy>, relocking_o
  private:
   static void relock(relocking_operation& op) noexcept {
     static_cast<condition_wait&>(op).request_.mutex->relock(op);
+  }
+
+  static bool abandon(waiting_operation& op) noexcept {
+    auto& self = static_cast<condition_wait&>(op);
+    self.request_.mutex->abandon(self);
+    return base::abandon(self);
   }
 
   const request request_;

@@ -27,7 +27,7 @@ class mutex_core final : public wait_core<Policy> {
     return word_.try_lock();
   }
 
-  bool wait(waiting_operation& op) noexcept {
+  bool wait(core_operation<mutex_core>& op) noexcept {
     const std::lock_guard lock(*this);
     if (word_.lock_or_wait()) {
       op.become_granted();
@@ -39,15 +39,24 @@ class mutex_core final : public wait_core<Policy> {
   }
 
   /// Has an operation of a condition wait for the mutex.
-  void relock(waiting_operation& op) noexcept {
+  void relock(relocking_operation& op) noexcept {
     completed_waits done;
     const std::lock_guard lock(*this);
-    if (is_closed_)
+    if (is_closed_ || op.is_abandoned_)
       done.abort(op);
     else if (word_.lock_or_wait())
       done.grant(op);
     else
       waiting_.push(op);
+  }
+
+  /// One that relocks ends without the mutex.
+  void abandon(relocking_operation& op) noexcept {
+    completed_waits done;
+    const std::lock_guard lock(*this);
+    op.is_abandoned_ = true;
+    if (waiting_.contains(op))
+      withdraw(op, done);
   }
 
   /// Unlocks the mutex, or hands it to who waits first.

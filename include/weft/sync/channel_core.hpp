@@ -316,6 +316,14 @@ class channel_core final : public wait_core<Policy> {
     done.abort(op);
   }
 
+  /// A case of a select that has lost is not to be ended.
+  bool abandon(core_operation<channel_core>& op, completed_waits& done) noexcept {
+    if (!static_cast<wait&>(op).claim())
+      return false;
+    withdraw(op, done);
+    return true;
+  }
+
  private:
   bool has_ring() const noexcept {
     return is_concurrent && capacity_ != 0 && capacity_ != unbounded;

@@ -33,10 +33,18 @@
 // it to its owner, or destroys it if the context ends. From then on its core is not touched for it,
 // so its handler may destroy the object. A cancellation that comes later changes nothing.
 //
-// Lock order: a cancellation signal before a core; no two cores; a core before no other lock but
-// those inside scheduler_work_started. Handlers and allocators are never called under it.
+// The owner of an operation may be of another context than its core. Then the wait_service of the
+// owner's context knows the operation, from when it is about to be pending until it is given to its
+// owner or destroyed; and it owns a reference to its core. When that context ends, it has the
+// operation taken out of its core and given to its owner, which destroys it un-called.
+//
+// Lock order: a cancellation signal before a core; no two cores; a core before a wait_service, and
+// before no other lock but those inside scheduler_work_started and use_service. Handlers and
+// allocators are never called under it.
 
 namespace WEFT_NAMESPACE::detail {
+
+class wait_service;
 
 /// A link of a wait_list.
 class waiter {
@@ -64,6 +72,14 @@ class wait_list {
 
   bool empty() const noexcept { return first_ == nullptr; }
   Node* front() const noexcept { return static_cast<Node*>(first_); }
+
+  /// O(n).
+  bool contains(const Node& node) const noexcept {
+    const Node* n = front();
+    while (n && n != &node)
+      n = after(*n);
+    return n != nullptr;
+  }
 
   /// The one behind `node`, or null.
   static Node* after(const Node& node) noexcept {
@@ -124,11 +140,22 @@ class waiting_operation : public operation, public waiter {
   }
 
  protected:
+  /// Has it leave its core, because the context of its owner ends. Returns false if nobody has
+  /// taken it, nor will.
+  using abandon_function = bool (*)(waiting_operation&) noexcept;
+
   waiting_operation(function f, scheduler& owner) noexcept : operation(f), owner_(&owner) {}
-  ~waiting_operation() = default;
+  ~waiting_operation() {
+    if (abroad_) [[unlikely]]
+      come_home();
+  }
+
+  /// It is about to be linked in a core of another context than its owner's.
+  WEFT_API void go_abroad(abandon_function abandon) noexcept;
 
  private:
   friend class completed_waits;
+  friend class wait_service;
   friend class relocking_operation;
 
   enum class relocking : std::uint8_t { unneeded, later, begun };
@@ -136,6 +163,15 @@ class waiting_operation : public operation, public waiter {
   scheduler* const owner_;
   state state_ = state::fresh;
   relocking relocking_ = relocking::unneeded;
+
+  WEFT_API void come_home() noexcept;
+
+  // What knows it, if its core is of another context. That has the others in its lists, under its
+  // lock.
+  wait_service* abroad_ = nullptr;
+  waiting_operation* next_abroad_;
+  waiting_operation** link_abroad_;
+  abandon_function abandon_;
 };
 
 /// An operation of a condition: once it has been granted or aborted there, it locks a mutex, in
@@ -152,11 +188,14 @@ class relocking_operation : public waiting_operation {
   }
   ~relocking_operation() = default;
 
-  /// Whether it has the mutex. Guarded by the mutex's core until it is given to its owner.
+  // Guarded by the mutex's core until it is given to its owner.
   bool has_mutex_ = false;
+  bool is_abandoned_ = false;  // it is not to wait for the mutex
 
  private:
   friend class completed_waits;
+  template <class>
+  friend class mutex_core;
 
   const relock_function relock_;
 };
@@ -214,8 +253,6 @@ class completed_waits {
   operation_queue operations_;
 };
 
-class wait_service;
-
 /// What the wait_service of a context knows of a core.
 class WEFT_API wait_registration {
  public:
@@ -257,7 +294,9 @@ class unshared_reference_count {
 ///     that can be cancelled and aborts them; and, if others can be in its queues, `take_all`;
 ///   - for core_operation, `void withdraw(Operation&, completed_waits& out) noexcept`: under the
 ///     lock, unlinks one that is pending, aborts it, and grants others what they had to wait for
-///     because of it. It may decline: then that one is as good as granted.
+///     because of it. It may decline: then that one is as good as granted;
+///   - if cancellation is another thing, `bool abandon(Operation&, completed_waits& out) noexcept`:
+///     the same of one whose owner ends. It returns false if that is nobody's to end.
 template <class Policy>
 class wait_core : public wait_registration {
   static constexpr bool is_concurrent = Policy::is_concurrent;
@@ -389,6 +428,13 @@ class core_operation : public Base {
     is_retaining_ = true;
   }
 
+  /// It is about to be linked.
+  void become_pending() noexcept {
+    Base::become_pending();
+    if (&this->owner() != &core_->owner()) [[unlikely]]
+      wait_abroad(&abandon);
+  }
+
   /// Of whatever type: a wait that is aborted has had no effect.
   void cancel(cancellation_type type) noexcept {
     if (type == cancellation_type::none)
@@ -409,6 +455,26 @@ class core_operation : public Base {
   }
 
   Core& core() const noexcept { return *core_; }
+
+  [[gnu::noinline]] void wait_abroad(waiting_operation::abandon_function f) noexcept {
+    if (!is_retaining_)
+      retain();
+    this->go_abroad(f);
+  }
+
+  static bool abandon(waiting_operation& op) noexcept {
+    auto& self = static_cast<core_operation&>(op);
+    completed_waits done;
+    const std::lock_guard lock(*self.core_);
+    if (!self.is_pending())
+      return true;
+    if constexpr (requires { self.core_->abandon(self, done); }) {
+      return self.core_->abandon(self, done);
+    } else {
+      self.core_->withdraw(self, done);
+      return true;
+    }
+  }
 
  private:
   Core* const core_;

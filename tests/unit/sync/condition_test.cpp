@@ -235,6 +235,20 @@ TYPED_TEST(condition_of, a_context_that_ends_before_a_wait_is_told_frees_the_mut
   EXPECT_TRUE(this->mutex.try_lock());
 }
 
+TYPED_TEST(condition_of, a_context_that_ends_takes_its_wait_out_of_the_queue_of_a_mutex) {
+  auto end = std::make_unique<io_context>();
+  weft::basic_async_condition<TypeParam> waits(*end);
+  const auto alive = std::make_shared<int>();
+  EXPECT_TRUE(this->mutex.try_lock());
+  waits.async_wait(this->mutex, [alive](error_code) { FAIL(); });
+  EXPECT_TRUE(this->mutex.try_lock());
+  waits.notify_one();
+  end.reset();
+  EXPECT_EQ(alive.use_count(), 1);
+  this->mutex.unlock();
+  EXPECT_TRUE(this->mutex.try_lock());
+}
+
 TYPED_TEST(condition_of, a_mutex_that_ends_leaves_a_scoped_lock_without) {
   std::optional<typename TestFixture::mutex_type> other(std::in_place, this->context);
   bool was_aborted = false;

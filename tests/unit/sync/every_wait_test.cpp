@@ -301,6 +301,44 @@ TEST_P(every_wait, of_a_coroutine_in_another_context_completes_there) {
   EXPECT_FALSE(ec);
 }
 
+weft::awaitable<void> wait_abroad(wait_family& object, std::shared_ptr<int>) {
+  co_await object.co_wait();
+  ADD_FAILURE();
+}
+
+TEST_P(every_wait, of_a_coroutine_in_another_context_is_destroyed_with_that) {
+  const auto alive = std::make_shared<int>();
+  std::optional<io_context> other(std::in_place);
+  co_spawn(*other, wait_abroad(*object, alive), weft::detached);
+  other->poll();
+  EXPECT_EQ(alive.use_count(), 2);
+  other.reset();
+  EXPECT_EQ(alive.use_count(), 1);
+  object->satisfy();
+  run();
+}
+
+TEST_P(every_wait, that_has_been_satisfied_is_destroyed_with_its_other_context) {
+  const auto alive = std::make_shared<int>();
+  std::optional<io_context> other(std::in_place);
+  co_spawn(*other, wait_abroad(*object, alive), weft::detached);
+  other->poll();
+  object->satisfy();
+  other.reset();
+  EXPECT_EQ(alive.use_count(), 1);
+  run();
+}
+
+TEST_P(every_wait, of_a_coroutine_in_another_context_is_destroyed_with_the_objects_context) {
+  const auto alive = std::make_shared<int>();
+  io_context other;
+  co_spawn(other, wait_abroad(*object, alive), weft::detached);
+  other.poll();
+  context.reset();
+  EXPECT_EQ(alive.use_count(), 1);
+  other.run();  // returns, for no work is left
+}
+
 TEST_P(every_wait, of_a_coroutine_in_a_strand_completes_there) {
   auto strand = weft::make_strand(*context);
   error_code ec = weft::error::fault;
