@@ -79,6 +79,7 @@ void blocking_threads::end(blocking_service& service) noexcept {
       blocking_call* const next = call->later_;
       if (call->service_ == &service) {
         unlink(*call);
+        call->state_ = blocking_call::state::aborted;  // no cancellation finds it any more
         dropped.push(call);
       }
       call = next;

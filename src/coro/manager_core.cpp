@@ -179,6 +179,7 @@ void manager_core::close() noexcept {
     timer.swap(tables_->timer);
   }
   timer.reset();
+  cancel();  // while the table leads to all that wait
   request_all(request::kill);
   for (;;) {
     managed_task* task;

@@ -609,7 +609,7 @@ TEST(task_manager, destroyed_it_kills_its_tasks_and_handles_stay_good) {
   EXPECT_EQ(waiting.state(), task_state::cancelled);
   context.run();
   EXPECT_EQ(running.state(), task_state::cancelled);
-  EXPECT_TRUE(heard);
+  EXPECT_EQ(heard, weft::error::operation_aborted);
   EXPECT_EQ(object.use_count(), 1);
 }
 
