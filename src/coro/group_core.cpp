@@ -145,7 +145,10 @@ void group_core::end(group_child& child, std::exception_ptr error) noexcept {
       (last_failed_ ? last_failed_->failed_later_ : first_failed_) = &child;
       last_failed_ = &child;
       children_.use(child);
-      cancels = options_.cancel_on_failure && !is_cancelled();
+      // Children need not heed a request of a lesser type.
+      cancels = options_.cancel_on_failure &&
+                (cancelled_.load(std::memory_order_relaxed) & cancellation_type::terminal) ==
+                    cancellation_type::none;
     }
     if (cancels)
       request(cancellation_type::terminal, done);
@@ -323,12 +326,14 @@ void group_core::cancel(group_join_operation& op, cancellation_type type) noexce
   if ((type & cancellation_type::terminal) == cancellation_type::none)
     return;
   {
+    completed_waits done;
     const std::lock_guard lock(*this);
     if (!op.is_pending())
       return;
     op.is_cancelled_ = true;
+    request(type, done);
   }
-  cancel_children(type);
+  cancel_running(type);
 }
 
 bool group_core::start(group_spawn_operation& op) noexcept {

@@ -220,6 +220,7 @@ void manager_core::set_state(managed_task& task, task_state state) noexcept {
 // ---- the beginning of tasks
 
 void manager_core::start(managed_task& task, const task_options& options, managed_task* first) {
+  assert((!first || &first->core() == this) && "then() takes tasks of the same manager");
   effects e;
   try {
     const std::lock_guard lock(*this);

@@ -5,9 +5,9 @@
 #include <memory>
 #include <mutex>
 #include <system_error>
+#include <thread>
 
 #include <weft/base/error.hpp>
-#include <weft/base/word_mutex.hpp>
 #include <weft/execution/system_executor.hpp>
 #include <weft/sync/future_wait.hpp>
 
@@ -62,8 +62,17 @@ class future_crowd final : public future_waiter {
       std::exchange(waiter, waiter->next_)->ready();
   }
 
+  /// Returns when `tell` is past the last use of this.
+  void await_told() noexcept {
+    for (;; std::this_thread::yield()) {
+      const std::lock_guard lock(mutex_);
+      if (is_ready_)
+        return;
+    }
+  }
+
  private:
-  word_mutex mutex_;
+  std::mutex mutex_;  // whoever has it may end this as soon as another has let go of it
   future_waiter* first_ = nullptr;
   bool is_ready_ = false;
 };
@@ -144,7 +153,10 @@ auto future_state_base::attach_to_crowd(future_waiter& waiter) noexcept -> arriv
 bool future_state_base::detach_from_crowd(future_waiter& waiter) noexcept {
   return crowd_->detach(waiter);
 }
+/// The result is there before the crowd is told, and whoever sees it may end the future meanwhile.
 void future_state_base::end_crowd() noexcept {
+  if (is_ready())
+    crowd_->await_told();
   delete crowd_;
 }
 

@@ -41,9 +41,7 @@ class wait_service final : public execution_context::service {
 
   void remove(wait_registration& r) noexcept {
     const std::lock_guard lock(mutex_);
-    (r.previous_ ? r.previous_->next_ : first_) = r.next_;
-    if (r.next_)
-      r.next_->previous_ = r.previous_;
+    unlink(r);
   }
 
   void add(waiting_operation& op) noexcept {
@@ -74,6 +72,11 @@ class wait_service final : public execution_context::service {
   }
 
  private:
+  void unlink(wait_registration& r) noexcept {
+    (r.previous_ ? r.previous_->next_ : first_) = r.next_;
+    if (r.next_)
+      r.next_->previous_ = r.previous_;
+  }
   static void link(waiting_operation& op, waiting_operation*& first) noexcept {
     op.next_abroad_ = first;
     op.link_abroad_ = &first;
@@ -125,13 +128,12 @@ class wait_service final : public execution_context::service {
 
   wait_registration* take_first() noexcept {
     const std::lock_guard lock(mutex_);
-    wait_registration* const r = first_;
-    if (r) {
-      first_ = r->next_;
-      if (first_)
-        first_->previous_ = nullptr;
-      r->service_ = nullptr;
-    }
+    wait_registration* r = first_;
+    // One that is about to leave takes itself out.
+    while (r && !r->service_.exchange(nullptr, std::memory_order_relaxed))
+      r = r->next_;
+    if (r)
+      unlink(*r);
     return r;
   }
 
@@ -213,7 +215,7 @@ void completed_waits::destroy() noexcept {
 
 wait_registration::wait_registration(execution_context& context)
     : service_(&use_service<wait_service>(context)) {
-  service_->add(*this);
+  service_.load(std::memory_order_relaxed)->add(*this);
 }
 
 wait_registration::~wait_registration() {
@@ -221,9 +223,8 @@ wait_registration::~wait_registration() {
 }
 
 void wait_registration::leave() noexcept {
-  if (service_)
-    service_->remove(*this);
-  service_ = nullptr;
+  if (wait_service* const service = service_.exchange(nullptr, std::memory_order_relaxed))
+    service->remove(*this);
 }
 
 }  // namespace WEFT_NAMESPACE::detail

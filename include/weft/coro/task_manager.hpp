@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <cassert>
 #include <chrono>
 #include <cstddef>
 #include <exception>
@@ -346,13 +347,16 @@ class task_manager {
     return start_on(ex, std::forward<Start>(start), options, where);
   }
 
-  /// Starts a task that calls `f` with the result of another one, as `const T&`, when that is done.
+  /// Starts a task that calls `f` with the result of another one of this manager, as `const T&`,
+  /// when that is done; so `options.after_failure` must not be set.
   template <class T, class F>
   auto then(const task_handle<T>& first, F&& f, const task_options& options = {},
             std::source_location where = std::source_location::current()) {
     if constexpr (std::is_void_v<T>) {
       return start_on(get_executor(), std::forward<F>(f), options, where, first.task_.get());
     } else {
+      assert(!options.after_failure &&
+             "a task that failed has no result to call the function with");
       auto call = [first, function = std::decay_t<F>(std::forward<F>(f))]() mutable {
         return std::move(function)(first.value());
       };

@@ -347,6 +347,8 @@ class group_state final : public group_base {
     } catch (...) {
       request(cancellation_type::all);
       end_start();
+      disconnect();
+      const Handler lost(std::move(handler_));  // inside the initiating function, which throws
       throw;
     }
     if (posts)

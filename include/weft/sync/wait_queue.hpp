@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <atomic>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -264,7 +265,8 @@ class WEFT_API wait_registration {
   explicit wait_registration(execution_context& context);
   virtual ~wait_registration();
 
-  /// The context need not know it any longer: nothing waits in it, nor will. May be called again.
+  /// The context need not know it any longer: nothing waits in it, nor will. May be called again,
+  /// and on two threads.
   void leave() noexcept;
 
  private:
@@ -273,7 +275,7 @@ class WEFT_API wait_registration {
   /// The context ends: puts all pending operations in `out`.
   virtual void shut_down(completed_waits& out) noexcept = 0;
 
-  wait_service* service_;  // null: it has left, or been shut down
+  std::atomic<wait_service*> service_;  // null: it has left, or been shut down
   wait_registration* previous_ = nullptr;
   wait_registration* next_ = nullptr;
 };

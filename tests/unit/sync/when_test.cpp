@@ -15,11 +15,14 @@
 
 #include <weft/async/bind_cancellation_slot.hpp>
 #include <weft/async/bind_executor.hpp>
+#include <weft/async/detached.hpp>
 #include <weft/async/use_future.hpp>
 #include <weft/context/io_context.hpp>
 #include <weft/context/post.hpp>
 #include <weft/context/strand.hpp>
 #include <weft/context/thread_pool.hpp>
+#include <weft/coro/awaitable_operation.hpp>
+#include <weft/coro/co_spawn.hpp>
 #include <weft/experimental/parallel_group.hpp>
 #include <weft/io/steady_timer.hpp>
 #include <weft/sync/future.hpp>
@@ -437,6 +440,30 @@ TEST(when_all, an_initiation_that_throws_cancels_what_was_started) {
                std::runtime_error);
   context.run();
   EXPECT_EQ(object.use_count(), 1);
+}
+
+TEST(when_all, an_initiation_that_throws_lets_the_coroutine_that_waits_go_on) {
+  io_context context;
+  const auto refuses = [](auto&& token) {
+    return weft::async_initiate<decltype(token), void()>(
+        [](auto&&) { throw std::runtime_error("no"); }, token);
+  };
+  int steps = 0;
+  weft::co_spawn(
+      context,
+      [&]() -> weft::awaitable<void> {
+        steady_timer timer(context, 1h);
+        try {
+          co_await when_all(timer.async_wait(), refuses);
+        } catch (const std::runtime_error&) {
+          ++steps;
+        }
+        for (int i = 0; i != 3; ++i, ++steps)
+          co_await weft::post(context);
+      },
+      weft::detached);
+  context.run();
+  EXPECT_EQ(steps, 4);
 }
 
 TEST(when_any, results_come_from_several_threads_at_a_time) {
