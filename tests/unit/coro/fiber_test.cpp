@@ -290,17 +290,15 @@ TEST(fiber, a_strand_keeps_its_fibers_from_running_at_once) {
 
 TEST(fiber, an_operation_that_completes_at_once_does_not_leave_its_stack) {
   run([](yield_context yield) {
-    int before = 0;
     const void* inside = nullptr;
     weft::async_initiate<const yield_context&, void()>(
         [&](auto handler) {
-          int here = 0;
-          inside = &here;
+          inside = __builtin_frame_address(0);
           std::move(handler)();
         },
         yield);
     const auto distance = reinterpret_cast<std::intptr_t>(inside) -
-                          reinterpret_cast<std::intptr_t>(static_cast<void*>(&before));
+                          reinterpret_cast<std::intptr_t>(__builtin_frame_address(0));
     EXPECT_LT(std::abs(distance), 64 * 1024);
     EXPECT_NE(weft::this_fiber::get_id(), nullptr);
   });
