@@ -348,7 +348,8 @@ class group_state final : public group_base {
       request(cancellation_type::all);
       end_start();
       disconnect();
-      const Handler lost(std::move(handler_));  // inside the initiating function, which throws
+      [[maybe_unused]] const Handler lost(
+          std::move(handler_));  // inside the initiating function, which throws
       throw;
     }
     if (posts)
