@@ -42,6 +42,17 @@ std::exception_ptr offer(operation* op, operation::function next, operation::fun
   return nullptr;
 }
 
+/// Has an executor run the operation, or destroy it, later. False if it refuses: the operation is
+/// the caller's. (One that takes it and throws all the same has nobody here to tell.)
+template <class Executor>
+bool post_to(Executor executor, operation* op) noexcept {  // a copy: the operation may own it
+  handover given(op);
+  try {
+    executor_post(executor, operation_function(op), std::allocator<void>());
+  } catch (...) {}
+  return !given.is_returned();
+}
+
 /// Offers the operation to its handler's executor, which is not its scheduler's. If that refuses,
 /// it is queued again with its scheduler, to be offered anew; returns what was thrown. `stored` is
 /// a member of the operation.

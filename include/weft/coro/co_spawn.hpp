@@ -9,17 +9,14 @@
 #include <utility>
 
 #include <weft/async/associated_allocator.hpp>
-#include <weft/async/associated_cancellation_slot.hpp>
-#include <weft/async/associated_executor.hpp>
 #include <weft/async/async_result.hpp>
 #include <weft/async/default_completion_token.hpp>
 #include <weft/base/operation_memory.hpp>
-#include <weft/context/operation_offer.hpp>
 #include <weft/context/submission.hpp>
 #include <weft/coro/awaitable.hpp>
+#include <weft/coro/end_handler.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/execution/submit.hpp>
-#include <weft/execution/work_tracker.hpp>
 
 namespace WEFT_NAMESPACE {
 namespace detail {
@@ -83,18 +80,13 @@ class spawn_outcome<void> {
 /// Destroyed before that, by whoever owns it then, it destroys the coroutines, the innermost first,
 /// then the function, and the handler last, when the memory has gone back.
 template <class Called, class Executor, class Start, class Handler>
-class spawned final : public logical_thread<Executor> {
+class spawned final : public with_end_handler<spawned<Called, Executor, Start, Handler>,
+                                              logical_thread<Executor>, Executor, Handler> {
+  using base = with_end_handler<spawned, logical_thread<Executor>, Executor, Handler>;
+  friend base;
   using T = typename Called::value_type;
   using allocator_type = associated_allocator_t<Handler>;
   using memory = operation_owner<spawned, allocator_type>;
-  using handler_executor = associated_executor_t<Handler, Executor>;
-  static constexpr bool has_own_executor = !executor_unassociated<Handler, Executor>;
-  static_assert(std::is_same_v<associated_cancellation_slot_t<Handler>, cancellation_slot>,
-                "co_spawn takes tokens with weft's own type of cancellation slot");
-  struct nothing {
-    template <class... A>
-    explicit nothing(const A&...) noexcept {}
-  };
   enum class stage : unsigned char { queued, running, concluded };
 
  public:
@@ -104,25 +96,21 @@ class spawned final : public logical_thread<Executor> {
     const allocator_type allocator(get_associated_allocator(handler));
     memory op(std::in_place, allocator, executor, std::forward<S>(start), std::forward<H>(handler),
               where);
-    op->parent_slot = get_associated_cancellation_slot(op->handler_);
-    op->cancellation = cancellation_state(op->parent_slot);
+    op->connect();
     // What an executor throws that refuses it, the initiating function throws.
     submit<submission::post>(executor, operation_function(op.release()), allocator);
   }
 
   template <class S, class H>
   spawned(const Executor& executor, S&& start, H&& handler, const std::source_location& where)
-      : logical_thread<Executor>(&run, &conclude, executor, where),
-        work_(executor),
-        handler_work_(get_associated_executor(handler, executor)),
-        handler_(std::forward<H>(handler)),
+      : base(executor, std::forward<H>(handler), &run, &conclude, executor, where),
         start_(std::forward<S>(start)) {}
 
   ~spawned() { end_coroutines(); }
 
  private:
   static memory owner_of(spawned* self) noexcept {
-    return memory(self, get_associated_allocator(self->handler_));
+    return memory(self, get_associated_allocator(self->handler()));
   }
 
   void end_coroutines() noexcept {
@@ -156,7 +144,7 @@ class spawned final : public logical_thread<Executor> {
 
   void dismiss() noexcept {
     end_coroutines();
-    dismiss_operation(owner_of(this), handler_);
+    dismiss_operation(owner_of(this), this->handler());
   }
 
   void begin() {
@@ -173,7 +161,7 @@ class spawned final : public logical_thread<Executor> {
     } catch (...) {
       outcome_.fail(std::current_exception());
       stage_ = stage::concluded;
-      offer_handler();
+      this->offer_handler();
       return;
     }
     called_.own(outermost);
@@ -193,64 +181,14 @@ class spawned final : public logical_thread<Executor> {
     self->offer_handler();
   }
 
-  void offer_handler() {
-    if (is_inside()) {
-      finish();
-      return;
-    }
-    const auto work(std::move(work_));  // until another executor, or a queue of this one, has it
-    const allocator_type allocator(get_associated_allocator(handler_));
-    const auto executor = executor_of_handler();  // a copy: the operation may end before offer does
-    std::exception_ptr refusal = offer(this, &arrive, &run, executor, allocator);
-    if (!refusal)
-      return;
-    operation::ends_by(&run);
-    if (!this->submit(nullptr))
-      finish();
-    std::rethrow_exception(std::move(refusal));
-  }
-
-  /// The one that the handler is called in.
-  const auto& executor_of_handler() const noexcept {
-    if constexpr (has_own_executor)
-      return handler_work_.get_executor();
-    else
-      return this->get_executor();
-  }
-
-  /// Whether this thread is known to be in it.
-  bool is_inside() const noexcept {
-    const scheduler* const native = native_scheduler(executor_of_handler());
-    return native && scheduler_running_in_this_thread(*native);
-  }
-
-  /// Ends it in the handler's executor.
-  static void arrive(operation* base, operation::action what) {
-    if (what == operation::action::describe)
-      return operation::describe<Handler>(base);
-    auto* const self = static_cast<spawned*>(base);
-    if (what == operation::action::invoke) {
-      handover::called(base);
-      self->finish();
-    } else if (!handover::destroyed(base)) {
-      self->dismiss();
-    }
-  }
-
   void finish() {
     memory op = owner_of(this);
     spawn_outcome<T> outcome(std::move(outcome_));
-    Handler handler(std::move(handler_));
-    const auto work(std::move(work_));
-    [[maybe_unused]] const auto handler_work(std::move(handler_work_));
+    auto last = this->take();
     op.reset();
-    std::move(outcome).give_to(std::move(handler));
+    std::move(outcome).give_to(std::move(last.handler));
   }
 
-  work_tracker<Executor> work_;
-  [[no_unique_address]] std::conditional_t<has_own_executor, work_tracker<handler_executor>,
-                                           nothing> handler_work_;
-  [[no_unique_address]] Handler handler_;
   stage stage_ = stage::queued;
   spawn_outcome<T> outcome_;
   [[no_unique_address]] Start start_;

@@ -11,14 +11,12 @@
 #include <utility>
 
 #include <weft/async/cancellation_state.hpp>
-#include <weft/base/operation_function.hpp>
 #include <weft/base/task_record.hpp>
-#include <weft/context/handover.hpp>
 #include <weft/context/native_scheduler.hpp>
+#include <weft/context/operation_offer.hpp>
 #include <weft/coro/awaitable_frame.hpp>
 #include <weft/coro/resume_loop.hpp>
 #include <weft/execution/any_io_executor.hpp>
-#include <weft/execution/submit.hpp>
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -129,7 +127,7 @@ class logical_thread_base : public operation, public resume_loop::chain, public 
   ~logical_thread_base() = default;
 
   /// Has the executor run this. Returns whether it will.
-  bool submit(std::coroutine_handle<> next) noexcept {
+  bool submit(std::coroutine_handle<> next = nullptr) noexcept {
     next_ = next;
     if (native_) [[likely]] {
       scheduler_post(*native_, this);
@@ -139,7 +137,7 @@ class logical_thread_base : public operation, public resume_loop::chain, public 
   }
 
   void conclude_later() noexcept {
-    if (!submit(nullptr))
+    if (!submit())
       conclude();
   }
 
@@ -184,18 +182,8 @@ class logical_thread : public logical_thread_base {
  private:
   friend class logical_thread_base;
 
-  static logical_thread& self(logical_thread_base& base) noexcept {
-    return static_cast<logical_thread&>(base);
-  }
-
-  // An executor that takes it and throws all the same has nobody here to tell.
   static bool submit_to_executor(logical_thread_base& base) noexcept {
-    const Executor executor(self(base).executor_);
-    handover given(&base);
-    try {
-      executor_post(executor, operation_function(&base), std::allocator<void>());
-    } catch (...) {}
-    return !given.is_returned();
+    return post_to(static_cast<logical_thread&>(base).executor_, &base);
   }
 
   static any_io_executor erased_executor(const logical_thread_base& base) noexcept {

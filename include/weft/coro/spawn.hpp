@@ -12,18 +12,15 @@
 #include <utility>
 
 #include <weft/async/associated_allocator.hpp>
-#include <weft/async/associated_cancellation_slot.hpp>
-#include <weft/async/associated_executor.hpp>
 #include <weft/async/async_result.hpp>
 #include <weft/async/default_completion_token.hpp>
 #include <weft/base/operation_results.hpp>
-#include <weft/context/operation_offer.hpp>
 #include <weft/context/submission.hpp>
+#include <weft/coro/end_handler.hpp>
 #include <weft/coro/fiber/fiber_base.hpp>
 #include <weft/coro/stack_pool.hpp>
 #include <weft/coro/yield_context.hpp>
 #include <weft/execution/submit.hpp>
-#include <weft/execution/work_tracker.hpp>
 
 namespace WEFT_NAMESPACE {
 
@@ -77,17 +74,12 @@ class fiber_outcome {
 ///              called on the spot.
 /// At its end the handler is moved out, the stack goes back, and the handler is called.
 template <class T, class Executor, class Function, class Handler, class StackAllocator>
-class spawned_fiber final : public fiber_base {
+class spawned_fiber final
+    : public with_end_handler<spawned_fiber<T, Executor, Function, Handler, StackAllocator>,
+                              fiber_base, Executor, Handler> {
+  using base = with_end_handler<spawned_fiber, fiber_base, Executor, Handler>;
+  friend base;
   using stack = std::decay_t<decltype(std::declval<StackAllocator&>().allocate())>;
-  using handler_executor = associated_executor_t<Handler, Executor>;
-  static constexpr bool has_own_executor = !executor_unassociated<Handler, Executor>;
-  static_assert(std::is_same_v<associated_cancellation_slot_t<Handler>, cancellation_slot>,
-                "spawn takes tokens with weft's own type of cancellation slot");
-  struct nothing {
-    template <class... A>
-    explicit nothing(const A&...) noexcept {}
-  };
-
   using yield_type = basic_yield_context<Executor>;
 
  public:
@@ -117,8 +109,7 @@ class spawned_fiber final : public fiber_base {
           ::new (top) spawned_fiber(limit, top, executor, std::forward<F>(function),
                                     std::forward<H>(handler), where, stacks, memory);
       try {
-        fiber->parent_slot = get_associated_cancellation_slot(fiber->handler_);
-        fiber->cancellation = cancellation_state(fiber->parent_slot);
+        fiber->connect();
       } catch (...) {
         fiber->~spawned_fiber();
         throw;
@@ -134,11 +125,9 @@ class spawned_fiber final : public fiber_base {
   spawned_fiber(void* limit, void* top, const Executor& executor, F&& function, H&& handler,
                 const std::source_location& where, const StackAllocator& stacks,
                 const stack& memory)
-      : fiber_base(&run, own_kind, native_scheduler(executor), limit, top, where),
+      : base(executor, std::forward<H>(handler), &run, own_kind, native_scheduler(executor), limit,
+             top, where),
         executor_(executor),
-        work_(executor),
-        handler_work_(get_associated_executor(handler, executor)),
-        handler_(std::forward<H>(handler)),
         function_(std::forward<F>(function)),
         stacks_(stacks),
         memory_(memory) {}
@@ -173,7 +162,7 @@ class spawned_fiber final : public fiber_base {
   static void release(fiber_base& base) noexcept {
     auto* const self = static_cast<spawned_fiber*>(&base);
     if constexpr (std::is_nothrow_move_constructible_v<Handler>) {
-      [[maybe_unused]] const Handler last(std::move(self->handler_));
+      [[maybe_unused]] const Handler last(std::move(self->handler()));
       free(self);
     } else {
       free(self);
@@ -182,12 +171,7 @@ class spawned_fiber final : public fiber_base {
 
   static bool submit_to_executor(fiber_base& base) noexcept {
     auto& self = static_cast<spawned_fiber&>(base);
-    const Executor executor(self.executor_);
-    handover given(&self);
-    try {
-      executor_post(executor, operation_function(&self), std::allocator<void>());
-    } catch (...) {}
-    return !given.is_returned();
+    return post_to(self.executor_, &self);
   }
 
   static constexpr fiber_base::kind own_kind{&call, &conclude, &release, &submit_to_executor};
@@ -211,64 +195,16 @@ class spawned_fiber final : public fiber_base {
       self->offer_handler();
   }
 
-  void offer_handler() {
-    if (is_inside()) [[likely]] {
-      finish();
-      return;
-    }
-    const auto work(std::move(work_));  // until another executor, or a queue of this one, has it
-    const auto allocator = get_associated_allocator(handler_);
-    const auto executor = executor_of_handler();  // a copy: the operation may end before offer does
-    std::exception_ptr refusal = offer(this, &arrive, &run, executor, allocator);
-    if (!refusal)
-      return;
-    operation::ends_by(&run);
-    if (!this->submit())
-      finish();
-    std::rethrow_exception(std::move(refusal));
-  }
-
-  /// The one that the handler is called in.
-  const auto& executor_of_handler() const noexcept {
-    if constexpr (has_own_executor)
-      return handler_work_.get_executor();
-    else
-      return executor_;
-  }
-
-  /// Whether this thread is known to be in it.
-  bool is_inside() const noexcept {
-    const scheduler* const native = native_scheduler(executor_of_handler());
-    return native && scheduler_running_in_this_thread(*native);
-  }
-
-  /// Ends it in the handler's executor.
-  static void arrive(operation* base, operation::action what) {
-    if (what == operation::action::describe)
-      return operation::describe<Handler>(base);
-    auto* const self = static_cast<spawned_fiber*>(base);
-    if (what == operation::action::invoke) {
-      handover::called(base);
-      self->finish();
-    } else if (!handover::destroyed(base)) {
-      self->dismiss();
-    }
-  }
+  const Executor& get_executor() const noexcept { return executor_; }
 
   void finish() {
     fiber_outcome<T> outcome(std::move(outcome_));
-    Handler handler(std::move(handler_));
-    const auto work(std::move(work_));
-    [[maybe_unused]] const auto handler_work(std::move(handler_work_));
+    auto last = this->take();
     free(this);
-    outcome.take_results().give_to(std::move(handler));
+    outcome.take_results().give_to(std::move(last.handler));
   }
 
   [[no_unique_address]] Executor executor_;
-  work_tracker<Executor> work_;
-  [[no_unique_address]] std::conditional_t<has_own_executor, work_tracker<handler_executor>,
-                                           nothing> handler_work_;
-  [[no_unique_address]] Handler handler_;
   bool is_concluded_ = false;
   fiber_outcome<T> outcome_;
   Function function_;
