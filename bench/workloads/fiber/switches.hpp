@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -40,11 +41,12 @@ int main(int argc, char** argv, const char* name, const char* note) {
     contexts.resume(i);
   return bench::measure("fiber", name, note, [&] {
     bench::result result{.operations = count};
-    auto at = order.begin();
-    for (std::uint64_t i = 0; i != count; ++i) {
-      contexts.resume(*at);
-      if (++at == order.end())
-        at = order.begin();
+    for (std::uint64_t left = count; left != 0;) {
+      const std::uint64_t turns = std::min<std::uint64_t>(left, order.size());
+      const std::uint32_t* const end = order.data() + turns;
+      for (const std::uint32_t* at = order.data(); at != end; ++at)
+        contexts.resume(*at);
+      left -= turns;
     }
     result.checksum = sum;
     return result;

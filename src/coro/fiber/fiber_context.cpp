@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <utility>
 
 #include "coro/fiber/overflow.hpp"
 #include "coro/fiber/sanitizer.hpp"
@@ -92,7 +93,7 @@ void fiber_context::enter(stack_point* from, stack_point* own) noexcept {
   self->function_(*self);
   if (self->announcement_) [[unlikely]]
     self->announcement_->will_switch_out(true);
-  switch_stack(&self->point_, self->resumer_);
+  switch_back(self->arrival());
   std::terminate();
 }
 
@@ -120,10 +121,23 @@ void fiber_context::end_announced() noexcept {
   stack_point here;
   switch_stack(&here, &point_);
   exceptions_ = thread;
+  is_special_ = announces_switches || !exceptions_.is_clear();
   thread = outer;
 }
 
-void fiber_context::resume_announced(const fiber_thread& thread) noexcept {
+void fiber_context::keep(exception_state& thread) noexcept {
+  exceptions_ = std::exchange(thread, {});
+  is_special_ = true;
+}
+
+[[gnu::cold]] void fiber_context::resume_specially(const fiber_thread& thread) noexcept {
+  if (announces_switches)
+    resume_announced(*thread.exceptions);
+  else
+    exchange(*thread.exceptions);
+}
+
+void fiber_context::resume_announced(exception_state& thread) noexcept {
 #if WEFT_THREAD_SANITIZER
   announcement_->resumer = __tsan_get_current_fiber();
   __tsan_switch_to_fiber(announcement_->fiber, 0);
@@ -132,7 +146,7 @@ void fiber_context::resume_announced(const fiber_thread& thread) noexcept {
   void* fake_stack = nullptr;
   __sanitizer_start_switch_fiber(&fake_stack, limit_, size());
 #endif
-  exchange(*thread.exceptions);
+  exchange(thread);
 #if WEFT_ADDRESS_SANITIZER
   __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
 #endif
@@ -141,20 +155,9 @@ void fiber_context::resume_announced(const fiber_thread& thread) noexcept {
 stack_arrival fiber_context::suspend_announced(stack_arrival last) noexcept {
   announcement& told = *reinterpret_cast<fiber_context*>(last.own)->announcement_;
   told.will_switch_out(false);
-  const stack_arrival next = switch_stack(last.own, last.from);
+  const stack_arrival next = switch_back(last);
   told.has_switched_in();
   return next;
-}
-
-// ---- with exceptions in flight
-
-void fiber_context::resume_in_flight(exception_state& thread) noexcept {
-  exchange(thread);
-}
-
-void fiber_context::keep(exception_state& thread) noexcept {
-  exceptions_ = thread;
-  thread = {};
 }
 
 }  // namespace WEFT_NAMESPACE::detail

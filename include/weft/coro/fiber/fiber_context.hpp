@@ -61,11 +61,9 @@ class WEFT_API fiber_context {
 
   /// Runs the function until it suspends or has returned. `thread` is the calling thread's.
   void resume(const fiber_thread& thread) noexcept {
-    if (announces_switches) [[unlikely]]
-      return resume_announced(thread);
     exception_state& state = *thread.exceptions;
-    if (!state.is_clear() || !exceptions_.is_clear()) [[unlikely]]
-      return resume_in_flight(state);
+    if (is_special_ || !state.is_clear()) [[unlikely]]
+      return resume_specially(thread);
     stack_point here;
     switch_stack(&here, &point_);
     if (!state.is_clear()) [[unlikely]]
@@ -81,7 +79,7 @@ class WEFT_API fiber_context {
   [[gnu::always_inline]] static stack_arrival suspend(stack_arrival last) noexcept {
     if (announces_switches) [[unlikely]]
       return suspend_announced(last);
-    return switch_stack(last.own, last.from);
+    return switch_back(last);
   }
   stack_arrival arrival() noexcept { return {resumer_, &point_}; }
   void arrive(stack_arrival last) noexcept { resumer_ = last.from; }
@@ -98,9 +96,9 @@ class WEFT_API fiber_context {
   static void enter(stack_point* from, stack_point* own) noexcept;
   void begin_announced() noexcept;
   void end_announced() noexcept;
-  void resume_announced(const fiber_thread& thread) noexcept;
+  void resume_specially(const fiber_thread& thread) noexcept;
+  void resume_announced(exception_state& thread) noexcept;
   static stack_arrival suspend_announced(stack_arrival last) noexcept;
-  void resume_in_flight(exception_state& thread) noexcept;
   void keep(exception_state& thread) noexcept;
   void exchange(exception_state& thread) noexcept;
 
@@ -108,10 +106,11 @@ class WEFT_API fiber_context {
 
   stack_point point_;  // first: the context is found by it
   stack_point* resumer_ = nullptr;
-  exception_state exceptions_;
+  bool is_special_ = announces_switches;  // or there is an exception state to exchange
   const function function_;
   void* const limit_;
   void* const top_;
+  exception_state exceptions_;
   announcement* announcement_ = nullptr;
 };
 
