@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <string_view>
@@ -25,6 +26,8 @@ class phases {
   }
   /// What has been done since the last phase does not count.
   void skip() { start_ = clock::now(); }
+
+  std::size_t count() const { return done_.size(); }
 
   /// The phases as figures, nanoseconds per operation, and under `sum` their sum if it has a name.
   std::vector<figure> figures(std::string_view sum = {}) const {
