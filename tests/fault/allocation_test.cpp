@@ -23,6 +23,7 @@
 #include <weft/context/post.hpp>
 #include <weft/context/strand.hpp>
 #include <weft/context/thread_pool.hpp>
+#include <weft/experimental/parallel_group.hpp>
 #include <weft/io/buffer_registration.hpp>
 #include <weft/io/connect_pipe.hpp>
 #include <weft/io/process.hpp>
@@ -37,6 +38,8 @@
 #include <weft/net/tcp.hpp>
 #include <weft/net/udp.hpp>
 #include <weft/observe/stall_detector.hpp>
+#include <weft/sync/when_any.hpp>
+#include <weft/sync/when_some.hpp>
 
 #include "support/backend.hpp"
 
@@ -458,6 +461,38 @@ TEST_P(allocation_fault, in_a_strand_over_another_executor_loses_nothing_that_wa
     run();
     EXPECT_EQ(ran.size(), static_cast<std::size_t>(taken));
     EXPECT_EQ(a.threw(), a.failed());
+  });
+}
+
+TEST_P(allocation_fault, in_a_group_of_operations_reaches_the_caller_or_the_handler) {
+  const auto try_group = [this](auto make) {
+    each_allocation_fails([&](attempt& a) {
+      weft::steady_timer first(*own, std::chrono::seconds(0));
+      weft::steady_timer second(*own, std::chrono::hours(1));
+      outcome o;
+      a.failing([&] {
+        make(first, second)([h = outcome::handler(o)](auto&&...) mutable { h(error_code()); });
+      });
+      const bool has_started = !a.threw();
+      a.failing([&] { run(); });
+      run();
+      EXPECT_EQ(o.calls, has_started ? 1 : 0);
+      EXPECT_EQ(o.abandoned, has_started ? 0 : 1);
+    });
+  };
+  const auto operations = [](auto& first, auto& second) {
+    std::vector<decltype(first.async_wait())> ops;
+    ops.reserve(2);
+    ops.push_back(first.async_wait());
+    ops.push_back(second.async_wait());
+    return ops;
+  };
+  try_group([](auto& a, auto& b) { return weft::when_some(1, a.async_wait(), b.async_wait()); });
+  try_group([&](auto& a, auto& b) { return weft::when_some(1, operations(a, b)); });
+  try_group([&](auto& a, auto& b) { return weft::when_any(operations(a, b)); });
+  try_group([&](auto& a, auto& b) {
+    return weft::experimental::make_parallel_group(operations(a, b))
+        .async_wait(weft::experimental::wait_for_one());
   });
 }
 

@@ -8,7 +8,6 @@
 #include <exception>
 #include <iterator>
 #include <memory>
-#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -168,18 +167,23 @@ template <class Op>
 using kept_results_t = typename kept_results<
     typename plain_signature<completion_signature_of_t<Op>>::parameters>::type;
 
-/// What a fixed number of operations has: a signal for each; and the results of each, with the
+// What is kept of an operation that has completed is said by a policy, `Keep`:
+//   - `of<Op>`: what is kept of the operation, and `range<Op, Allocator>`, made of a number and an
+//     allocator, which has an `of<Op>` at each index; empty at first;
+//   - `order<N>()`: room for N indices;
+//   - `store<Op>(of<Op>&, results...)`;
+//   - `judge(condition, place, of<Op>&)`: calls a group's condition.
+// All memory that the group's handler is given is there before the first operation is started.
+
+/// What a fixed number of operations has: a signal for each; and what is kept of each, with the
 /// order in which they have completed.
-template <class... Ops>
+template <class Keep, class... Ops>
 struct tuple_members {
+  using keep = Keep;
   using operations = std::tuple<Ops...>;
+  using results_type = std::tuple<typename Keep::template of<Ops>...>;
 
-  struct kept_type {
-    std::array<std::size_t, sizeof...(Ops)> order{};
-    std::tuple<std::optional<kept_results_t<Ops>>...> results;
-  };
-
-  explicit tuple_members(const operations&) noexcept {}
+  explicit tuple_members(const operations&) {}
 
   /// Calls `f(index, operation)` for each.
   template <class F>
@@ -190,42 +194,36 @@ struct tuple_members {
   }
   template <std::size_t I>
   auto& at(std::integral_constant<std::size_t, I>) noexcept {
-    return std::get<I>(kept.results);
+    return std::get<I>(results);
   }
 
   std::array<cancellation_signal, sizeof...(Ops)> signals;
-  kept_type kept;
+  decltype(Keep::template order<sizeof...(Ops)>()) order = Keep::template order<sizeof...(Ops)>();
+  results_type results;
 };
 
 /// What the operations of a vector have. The results come in vectors with this allocator.
-template <class Op, class Allocator>
+template <class Keep, class Op, class Allocator>
 struct range_members {
+  using keep = Keep;
   using operations = std::vector<Op>;
-
-  struct kept_type {
-    template <class T>
-    using vector =
-        std::vector<T, typename std::allocator_traits<Allocator>::template rebind_alloc<T>>;
-
-    vector<std::size_t> order;
-    std::vector<std::optional<kept_results_t<Op>>> results;
-    [[no_unique_address]] Allocator allocator;
-  };
+  using results_type = typename Keep::template range<Op, Allocator>;
 
   range_members(const operations& ops, const Allocator& a)
-      : signals(ops.size()), kept{{ops.size(), 0, a}, {}, a} {
-    kept.results.resize(ops.size());
-  }
+      : signals(ops.size()), order(ops.size(), 0, a), results(ops.size(), a) {}
 
   template <class F>
   static void for_each(operations& ops, F f) {
     for (std::size_t i = 0; i != ops.size(); ++i)
       f(i, ops[i]);
   }
-  auto& at(std::size_t index) noexcept { return kept.results[index]; }
+  auto& at(std::size_t index) noexcept { return results[index]; }
 
   std::vector<cancellation_signal> signals;
-  kept_type kept;
+  std::vector<std::size_t,
+              typename std::allocator_traits<Allocator>::template rebind_alloc<std::size_t>>
+      order;
+  results_type results;
 };
 
 /// The associated executor of a group's handler, for its operations' handlers, which have none if
@@ -247,7 +245,7 @@ class group_executor<Handler> {
   explicit group_executor(const Handler&) noexcept {}
 };
 
-template <class State, class Handler, class Index>
+template <class State, class Handler, class Op, class Index>
 class group_handler : public group_executor<Handler> {
  public:
   using cancellation_slot_type = cancellation_slot;
@@ -262,7 +260,7 @@ class group_handler : public group_executor<Handler> {
   template <class... Args>
   void operator()(Args&&... args) {
     const auto kept = std::move(state_);
-    kept->complete(index_, std::forward<Args>(args)...);
+    kept->template complete<Op>(index_, std::forward<Args>(args)...);
   }
 
  private:
@@ -271,9 +269,9 @@ class group_handler : public group_executor<Handler> {
 };
 
 /// A group under way. `Condition` says, after each operation, what cancellation the others are to
-/// have: `cancellation_type(place, results...)`, where place 0 is the first to complete. What it
+/// have: `cancellation_type(place, what is kept)`, where place 0 is the first to complete. What it
 /// throws cancels nothing, and leaves the operation's handler; the group goes on.
-/// `Finish::call(handler, kept)` calls the handler.
+/// `Finish::call(handler, members)` calls the handler.
 template <class Members, class Condition, class Finish, class Handler>
 class group_state final : public group_base {
   using slot_type = associated_cancellation_slot_t<Handler>;
@@ -287,7 +285,7 @@ class group_state final : public group_base {
         members_(std::forward<Args>(args)...),
         condition_(std::move(condition)),
         handler_(std::forward<H>(handler)) {
-    set_members(members_.signals.data(), members_.kept.order.data(), members_.signals.size());
+    set_members(members_.signals.data(), members_.order.data(), members_.signals.size());
   }
   ~group_state() { disconnect(); }
 
@@ -303,15 +301,15 @@ class group_state final : public group_base {
     self->start_all(ops);
   }
 
-  template <class Index, class... Args>
+  template <class Op, class Index, class... Args>
   void complete(Index index, Args&&... args) {
+    using keep = typename Members::keep;
     auto& kept = members_.at(index);
-    kept.emplace(std::forward<Args>(args)...);
+    keep::template store<Op>(kept, std::forward<Args>(args)...);
     const std::size_t place = arrive(index);
     std::exception_ptr error;
     try {
-      const cancellation_type type =
-          std::apply([&](auto&... values) { return condition_(place, values...); }, *kept);
+      const cancellation_type type = keep::judge(condition_, place, kept);
       if (type != cancellation_type::none)
         request(type);
     } catch (...) {
@@ -340,7 +338,8 @@ class group_state final : public group_base {
     bool posts = false;
     try {
       Members::for_each(ops, [this](auto index, auto& op) {
-        using handler = group_handler<group_state, Handler, decltype(index)>;
+        using handler = group_handler<group_state, Handler, std::remove_reference_t<decltype(op)>,
+                                      decltype(index)>;
         std::move(op)(handler(*this, handler_, index));
       });
       posts = end_start();
@@ -358,9 +357,8 @@ class group_state final : public group_base {
 
   void finish() {
     disconnect();
-    auto kept(std::move(members_.kept));
     Handler handler(std::move(handler_));
-    Finish::call(std::move(handler), std::move(kept));
+    Finish::call(std::move(handler), members_);
   }
 
   /// Nothing has called the handler's executor yet.

@@ -10,20 +10,18 @@ namespace WEFT_NAMESPACE {
 namespace detail {
 
 struct cancel_nothing {
-  template <class... Values>
-  cancellation_type operator()(std::size_t, Values&...) const noexcept {
+  cancellation_type operator()(std::size_t, const outcome_error&) const noexcept {
     return cancellation_type::none;
   }
 };
 
 template <class Members>
 struct finish_all {
-  using outcomes = group_outcomes<Members>;
-  using signature = void(typename outcomes::type);
+  using signature = void(typename Members::results_type);
 
-  template <class Handler, class Kept>
-  static void call(Handler&& handler, Kept&& kept) {
-    std::forward<Handler>(handler)(outcomes::of(kept));
+  template <class Handler>
+  static void call(Handler&& handler, Members& members) {
+    std::forward<Handler>(handler)(std::move(members.results));
   }
 };
 
@@ -49,14 +47,14 @@ struct finish_all {
 template <class... Ops>
   requires(detail::groupable<Ops> && ...)
 auto when_all(Ops&&... ops) {
-  return detail::make_group<detail::finish_all>(detail::cancel_nothing(),
-                                                std::forward<Ops>(ops)...);
+  return detail::make_group<detail::keep_outcomes, detail::finish_all>(detail::cancel_nothing(),
+                                                                       std::forward<Ops>(ops)...);
 }
 
 template <detail::operation_range Range>
 auto when_all(Range&& operations) {
-  return detail::make_group_of<detail::finish_all>(detail::cancel_nothing(),
-                                                   std::forward<Range>(operations));
+  return detail::make_group_of<detail::keep_outcomes, detail::finish_all>(
+      detail::cancel_nothing(), std::forward<Range>(operations));
 }
 
 }  // namespace WEFT_NAMESPACE

@@ -13,13 +13,12 @@ namespace detail {
 
 template <class Members>
 struct finish_any {
-  using outcomes = group_outcomes<Members>;
-  using signature = void(std::size_t, typename outcomes::type);
+  using signature = void(std::size_t, typename Members::results_type);
 
-  template <class Handler, class Kept>
-  static void call(Handler&& handler, Kept&& kept) {
-    const std::size_t first = kept.order.empty() ? 0 : *kept.order.begin();
-    std::forward<Handler>(handler)(first, outcomes::of(kept));
+  template <class Handler>
+  static void call(Handler&& handler, Members& members) {
+    const std::size_t first = members.order.empty() ? 0 : *members.order.begin();
+    std::forward<Handler>(handler)(first, std::move(members.results));
   }
 };
 
@@ -38,14 +37,14 @@ struct finish_any {
 template <class... Ops>
   requires(detail::groupable<Ops> && ...)
 auto when_any(Ops&&... ops) {
-  return detail::make_group<detail::finish_any>(detail::cancel_after_some{1},
-                                                std::forward<Ops>(ops)...);
+  return detail::make_group<detail::keep_outcomes, detail::finish_any>(detail::cancel_after_some{1},
+                                                                       std::forward<Ops>(ops)...);
 }
 
 template <detail::operation_range Range>
 auto when_any(Range&& operations) {
-  return detail::make_group_of<detail::finish_any>(detail::cancel_after_some{1},
-                                                   std::forward<Range>(operations));
+  return detail::make_group_of<detail::keep_outcomes, detail::finish_any>(
+      detail::cancel_after_some{1}, std::forward<Range>(operations));
 }
 
 }  // namespace WEFT_NAMESPACE

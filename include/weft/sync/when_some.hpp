@@ -13,8 +13,7 @@ namespace detail {
 
 /// The operation that completes as the n-th cancels the others.
 struct cancel_after_some {
-  template <class... Values>
-  cancellation_type operator()(std::size_t place, Values&...) const noexcept {
+  cancellation_type operator()(std::size_t place, const outcome_error&) const noexcept {
     return place + 1 == count ? cancellation_type::all : cancellation_type::none;
   }
   std::size_t count;
@@ -22,13 +21,11 @@ struct cancel_after_some {
 
 template <class Members>
 struct finish_some {
-  using outcomes = group_outcomes<Members>;
-  using signature = void(std::vector<std::size_t>, typename outcomes::type);
+  using signature = void(std::vector<std::size_t>, typename Members::results_type);
 
-  template <class Handler, class Kept>
-  static void call(Handler&& handler, Kept&& kept) {
-    std::vector<std::size_t> order(kept.order.begin(), kept.order.end());
-    std::forward<Handler>(handler)(std::move(order), outcomes::of(kept));
+  template <class Handler>
+  static void call(Handler&& handler, Members& members) {
+    std::forward<Handler>(handler)(std::move(members.order), std::move(members.results));
   }
 };
 
@@ -48,14 +45,14 @@ struct finish_some {
 template <class... Ops>
   requires(detail::groupable<Ops> && ...)
 auto when_some(std::size_t count, Ops&&... ops) {
-  return detail::make_group<detail::finish_some>(detail::cancel_after_some{count},
-                                                 std::forward<Ops>(ops)...);
+  return detail::make_group<detail::keep_ordered_outcomes, detail::finish_some>(
+      detail::cancel_after_some{count}, std::forward<Ops>(ops)...);
 }
 
 template <detail::operation_range Range>
 auto when_some(std::size_t count, Range&& operations) {
-  return detail::make_group_of<detail::finish_some>(detail::cancel_after_some{count},
-                                                    std::forward<Range>(operations));
+  return detail::make_group_of<detail::keep_ordered_outcomes, detail::finish_some>(
+      detail::cancel_after_some{count}, std::forward<Range>(operations));
 }
 
 }  // namespace WEFT_NAMESPACE

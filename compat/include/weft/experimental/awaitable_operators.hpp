@@ -21,17 +21,15 @@ namespace WEFT_NAMESPACE {
 namespace detail {
 
 /// The first that fails cancels the other.
-struct cancel_on_failure : wait_condition {
-  template <class... Values>
-  cancellation_type operator()(std::size_t, const Values&... values) const noexcept {
-    return has_failed(values...) ? cancellation_type::all : cancellation_type::none;
+struct cancel_on_failure {
+  cancellation_type operator()(std::size_t, const outcome_error& ended) const noexcept {
+    return ended.has_error() ? cancellation_type::all : cancellation_type::none;
   }
 };
 /// The first that succeeds cancels the other.
-struct cancel_on_success : wait_condition {
-  template <class... Values>
-  cancellation_type operator()(std::size_t, const Values&... values) const noexcept {
-    return has_failed(values...) ? cancellation_type::none : cancellation_type::all;
+struct cancel_on_success {
+  cancellation_type operator()(std::size_t, const outcome_error& ended) const noexcept {
+    return ended.has_error() ? cancellation_type::none : cancellation_type::all;
   }
 };
 
@@ -180,8 +178,9 @@ awaitable<detail::and_result_t<detail::operand_value_t<T>, detail::operand_value
 operator&&(T t, U u) {
   using left = detail::operand_value_t<T>;
   using right = detail::operand_value_t<U>;
-  auto [order, ended] = co_await detail::make_group<detail::finish_some>(
-      detail::cancel_on_failure(), std::move(t), std::move(u));
+  auto [order, ended] =
+      co_await detail::make_group<detail::keep_ordered_outcomes, detail::finish_some>(
+          detail::cancel_on_failure(), std::move(t), std::move(u));
   auto& [a, b] = ended;
   if (a.has_error() && b.has_error()) {
     if (order[0] == 0)
@@ -211,8 +210,9 @@ awaitable<typename detail::or_result<detail::operand_value_t<T>, detail::operand
 operator||(T t, U u) {
   using left = detail::operand_value_t<T>;
   using result = typename detail::or_result<left, detail::operand_value_t<U>>::type;
-  auto [order, ended] = co_await detail::make_group<detail::finish_some>(
-      detail::cancel_on_success(), std::move(t), std::move(u));
+  auto [order, ended] =
+      co_await detail::make_group<detail::keep_ordered_outcomes, detail::finish_some>(
+          detail::cancel_on_success(), std::move(t), std::move(u));
   auto& [a, b] = ended;
   if (a.has_error() && b.has_error())
     throw multiple_exceptions(order[0] == 0 ? a.error() : b.error());

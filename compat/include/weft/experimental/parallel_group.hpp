@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -18,48 +19,74 @@
 
 namespace WEFT_NAMESPACE::detail {
 
-/// A condition without the place.
-template <class Condition>
-struct placeless_condition {
-  template <class... Values>
-  cancellation_type operator()(std::size_t, Values&... values) {
-    return condition(values...);
+/// As many rows of results as a range has operations, and room for a vector for each column.
+template <class Results, class Allocator>
+class result_rows;
+template <class... Values, class Allocator>
+class result_rows<std::tuple<Values...>, Allocator> {
+  template <class T>
+  using vector =
+      std::vector<T, typename std::allocator_traits<Allocator>::template rebind_alloc<T>>;
+
+ public:
+  using columns_type = std::tuple<vector<Values>...>;
+
+  result_rows(std::size_t size, const Allocator& a) : rows_(size), columns_(vector<Values>(a)...) {
+    std::apply([size](auto&... column) { (column.reserve(size), ...); }, columns_);
   }
-  Condition condition;
+
+  auto& operator[](std::size_t index) noexcept { return rows_[index]; }
+
+  columns_type columns() && {
+    for (auto& row : rows_)
+      [&]<std::size_t... I>(std::index_sequence<I...>) {
+        (std::get<I>(columns_).push_back(std::get<I>(std::move(*row))), ...);
+      }(std::index_sequence_for<Values...>());
+    return std::move(columns_);
+  }
+
+ private:
+  std::vector<std::optional<std::tuple<Values...>>> rows_;
+  columns_type columns_;
+};
+
+/// Keeps all results of each operation.
+struct keep_results {
+  template <class Op>
+  using of = std::optional<kept_results_t<Op>>;
+  template <class Op, class Allocator>
+  using range = result_rows<kept_results_t<Op>, Allocator>;
+
+  template <std::size_t N>
+  static std::array<std::size_t, N> order() noexcept {
+    return {};
+  }
+
+  template <class Op, class... Args>
+  static void store(of<Op>& kept, Args&&... args) {
+    kept.emplace(std::forward<Args>(args)...);
+  }
+
+  template <class Condition, class Results>
+  static cancellation_type judge(Condition& condition, std::size_t, Results& kept) {
+    return std::apply(condition, *kept);
+  }
 };
 
 /// Calls the handler with the order, and all results one after the other; of a range, with a vector
 /// for each.
+template <class Members>
 struct finish_with_results {
-  template <class Handler, class Kept>
-  static void call(Handler&& handler, Kept&& kept) {
-    if constexpr (requires { kept.allocator; }) {
-      using results = typename std::decay_t<decltype(kept.results)>::value_type::value_type;
-      [&]<std::size_t... I>(std::index_sequence<I...>) {
-        std::forward<Handler>(handler)(std::move(kept.order), column<I>(kept)...);
-      }(std::make_index_sequence<std::tuple_size_v<results>>());
-    } else {
-      std::apply(
-          [&](auto&... each) {
-            std::apply(
-                [&](auto&&... values) {
-                  std::forward<Handler>(handler)(std::move(kept.order), std::move(values)...);
-                },
-                std::tuple_cat(std::move(*each)...));
-          },
-          kept.results);
-    }
-  }
-
- private:
-  template <std::size_t I, class Kept>
-  static auto column(Kept& kept) {
-    using results = typename std::decay_t<decltype(kept.results)>::value_type::value_type;
-    typename Kept::template vector<std::tuple_element_t<I, results>> made(kept.allocator);
-    made.reserve(kept.results.size());
-    for (auto& each : kept.results)
-      made.push_back(std::get<I>(std::move(*each)));
-    return made;
+  template <class Handler>
+  static void call(Handler&& handler, Members& members) {
+    const auto give = [&](auto&&... values) {
+      std::forward<Handler>(handler)(std::move(members.order), std::move(values)...);
+    };
+    if constexpr (requires { std::move(members.results).columns(); })
+      std::apply(give, std::move(members.results).columns());
+    else
+      std::apply([&](auto&... each) { std::apply(give, std::tuple_cat(std::move(*each)...)); },
+                 members.results);
   }
 };
 
@@ -147,7 +174,7 @@ class wait_for_one_error : public detail::wait_condition {
 /// make_parallel_group.
 template <class... Ops>
 class parallel_group {
-  using members = detail::tuple_members<Ops...>;
+  using members = detail::tuple_members<detail::keep_results, Ops...>;
 
  public:
   using signature = typename detail::group_signature<decltype(std::tuple_cat(
@@ -166,10 +193,9 @@ class parallel_group {
   /// what has been started is cancelled then.
   template <class CancellationCondition, completion_token_for<signature> Token = deferred_t>
   auto async_wait(CancellationCondition condition, Token&& token = Token()) && {
-    using kept = detail::placeless_condition<CancellationCondition>;
     return async_initiate<Token, signature>(
-        detail::initiate_group<members, detail::finish_with_results>(), token,
-        kept{std::move(condition)}, std::move(ops_));
+        detail::initiate_group<members, detail::finish_with_results<members>>(), token,
+        std::move(condition), std::move(ops_));
   }
   template <class CancellationCondition, completion_token_for<signature> Token = deferred_t>
   auto async_wait(CancellationCondition condition, Token&& token = Token()) const& {
@@ -183,7 +209,7 @@ class parallel_group {
 /// As many operations of one type as a range has.
 template <class Op, class Allocator = std::allocator<void>>
 class ranged_parallel_group {
-  using members = detail::range_members<Op, Allocator>;
+  using members = detail::range_members<detail::keep_results, Op, Allocator>;
 
  public:
   using signature =
@@ -197,10 +223,9 @@ class ranged_parallel_group {
   /// group completes at once.
   template <class CancellationCondition, completion_token_for<signature> Token = deferred_t>
   auto async_wait(CancellationCondition condition, Token&& token = Token()) && {
-    using kept = detail::placeless_condition<CancellationCondition>;
     return async_initiate<Token, signature>(
-        detail::initiate_group<members, detail::finish_with_results>(), token,
-        kept{std::move(condition)}, std::move(ops_), allocator_);
+        detail::initiate_group<members, detail::finish_with_results<members>>(), token,
+        std::move(condition), std::move(ops_), allocator_);
   }
   template <class CancellationCondition, completion_token_for<signature> Token = deferred_t>
   auto async_wait(CancellationCondition condition, Token&& token = Token()) const& {
