@@ -99,20 +99,6 @@ void write_queue_core::written(const error_code& ec, std::size_t n) noexcept {
     write(buffers);
 }
 
-void write_queue_core::abandoned() noexcept {
-  completed_waits done;
-  completed_waits lost;
-  {
-    const std::lock_guard lock(*this);
-    lost.abort(begun_);
-    fail(error::operation_aborted, done);
-    give_room(done);
-    is_writing_ = false;
-  }
-  lost.destroy();
-  release();
-}
-
 /// What the next call of the stream is to write: the rest of what has begun, and what waits. Empty
 /// if that is nothing.
 std::span<const const_buffer> write_queue_core::gather(completed_waits& done) noexcept {

@@ -87,12 +87,10 @@ class WEFT_API write_queue_core : public wait_core<sharing::concurrent> {
  protected:
   ~write_queue_core() override;
 
-  /// Begins to write. Ends by `written` or `abandoned`.
+  /// Begins to write. Ends by `written`.
   virtual void write(std::span<const const_buffer> buffers) noexcept = 0;
 
   void written(const error_code& ec, std::size_t n) noexcept;
-  /// Nobody will tell: the stream has destroyed its handler.
-  void abandoned() noexcept;
 
  private:
   std::span<const const_buffer> gather(completed_waits& done) noexcept;
@@ -122,15 +120,15 @@ class stream_write_core final : public write_queue_core {
   static constexpr bool owns = !std::is_reference_v<Stream>;
   using held = std::conditional_t<owns, std::optional<stream_type>, stream_type*>;
 
-  /// Hears of a write. It owns the reference of who writes.
+  /// Hears of a write, or is destroyed. It owns the reference of who writes.
   class listener {
    public:
     explicit listener(stream_write_core& core) noexcept : core_(&core) {}
     listener(listener&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
     listener& operator=(listener&&) = delete;
     ~listener() {
-      if (core_ && !core_->is_initiating_)
-        core_->abandoned();
+      if (core_)
+        core_->drop();
     }
     void operator()(const error_code& ec, std::size_t n) {
       std::exchange(core_, nullptr)->written(ec, n);
@@ -168,28 +166,38 @@ class stream_write_core final : public write_queue_core {
       return &arg;
   }
 
+  /// If the listener is destroyed meanwhile, on whatever thread, the write has ended when the
+  /// stream's function has.
   void write(std::span<const const_buffer> buffers) noexcept override {
     error_code ec = error::operation_aborted;
     {
       const std::lock_guard lock(stream_mutex_);
       if (stream_) {
-        is_initiating_ = true;
+        start_.store(start::under_way, std::memory_order_relaxed);
         try {
           stream_->async_write_some(buffers, listener(*this));
-          ec = error_code();
         } catch (...) {
           ec = error::no_memory;
         }
-        is_initiating_ = false;
+        if (start_.exchange(start::over, std::memory_order_acq_rel) != start::dropped)
+          return;
       }
     }
-    if (ec)
-      this->written(ec, 0);
+    this->written(ec, 0);
   }
+
+  /// The stream has destroyed the listener un-called.
+  void drop() noexcept {
+    start found = start::under_way;
+    if (!start_.compare_exchange_strong(found, start::dropped, std::memory_order_acq_rel))
+      this->written(error::operation_aborted, 0);
+  }
+
+  enum class start : unsigned char { over, under_way, dropped };
 
   std::mutex stream_mutex_;  // held while a write is started, and at the end of the stream
   held stream_;
-  std::atomic<bool> is_initiating_ = false;
+  std::atomic<start> start_ = start::over;
 };
 
 template <class Data>
@@ -299,7 +307,8 @@ class initiate_queued_write {
 /// memory is bounded by `high` and one write for each producer, also if the peer reads nothing.
 ///
 /// A write that the stream fails at fails, and so do all behind it and all later ones, with the
-/// same error, for the stream may have taken a part of one. A write may be cancelled (terminal,
+/// same error, for the stream may have taken a part of one; with error::operation_aborted, if the
+/// stream destroys its handler un-called. A write may be cancelled (terminal,
 /// partial, total; `cancel`) until it begins: nothing of it is written then, and the others are
 /// not disturbed. One that has begun is not, for a part would spoil the stream: cancel the stream
 /// itself. If the queue is destroyed, what has not begun completes with error::operation_aborted;

@@ -62,7 +62,11 @@ class paced_stream {
               std::distance(weft::buffer_sequence_begin(b), weft::buffer_sequence_end(b)));
           offered.resize(weft::buffer_size(b));
           weft::buffer_copy(buffer(offered), b);
+          if (drops)
+            return;
           pending = std::move(handler);
+          if (throws_late)
+            throw std::bad_alloc();
         },
         token, buffers);
   }
@@ -78,6 +82,8 @@ class paced_stream {
 
   int calls = 0;
   bool throws = false;
+  bool throws_late = false;
+  bool drops = false;
   std::size_t parts = 0;
   std::string offered;
   std::string written;
@@ -385,17 +391,43 @@ TEST_F(write_queue_test, destroyed_it_aborts_what_has_not_begun_and_ends_the_res
   EXPECT_EQ(stream.calls, 1);
 }
 
-TEST_F(write_queue_test, ends_what_waits_when_the_stream_drops_its_handler) {
-  outcome b;
-  const auto alive = std::make_shared<int>();
-  queue->async_write(buffer("aaa", 3), [alive](error_code, std::size_t) { FAIL(); });
+TEST_F(write_queue_test, a_stream_that_drops_its_handler_fails_all_writes) {
+  outcome a, b, c;
+  queue->async_write(buffer("aaa", 3), keep(a));
+  stream.take(1);
+  run();
   queue->async_write(buffer("bbb", 3), keep(b));
   stream.pending = nullptr;
-  EXPECT_EQ(alive.use_count(), 1);
+  EXPECT_EQ(a.calls, 0);
   run();
+  EXPECT_EQ(a.ec, weft::error::operation_aborted);
+  EXPECT_EQ(a.n, 1u);
   EXPECT_EQ(b.ec, weft::error::operation_aborted);
+  queue->async_write(buffer("ccc", 3), keep(c));
   context->run();
-  SUCCEED() << "no work is left";
+  EXPECT_EQ(c.ec, weft::error::operation_aborted);
+  EXPECT_EQ(stream.calls, 2);
+}
+
+TEST_F(write_queue_test, a_stream_that_drops_its_handler_inside_its_function_fails_all_writes) {
+  outcome a, flushed;
+  stream.drops = true;
+  queue->async_write(buffer("aaa", 3), keep(a));
+  queue->async_flush(keep_code(flushed));
+  EXPECT_EQ(a.calls, 0);
+  run();
+  EXPECT_EQ(a.ec, weft::error::operation_aborted);
+  EXPECT_EQ(flushed.ec, weft::error::operation_aborted);
+}
+
+TEST_F(write_queue_test, a_stream_that_throws_when_it_has_kept_its_handler_ends_the_write_once) {
+  outcome a;
+  stream.throws_late = true;
+  queue->async_write(buffer("aaa", 3), keep(a));
+  stream.take_all();
+  run();
+  EXPECT_EQ(a.calls, 1);
+  EXPECT_FALSE(a.ec);
 }
 
 TEST_F(write_queue_test, serves_coroutines_and_futures) {
