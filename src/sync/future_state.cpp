@@ -106,13 +106,40 @@ class blocked_thread final : public future_waiter {
   bool is_told_ = false;
 };
 
-/// Whether this thread is the only one that runs the handlers of some context.
-bool runs_a_loop_alone() noexcept {
-  for (const worker* w = worker::innermost(); w; w = w->outer())
-    if (w->owner().alone())
-      return true;
-  return false;
-}
+/// A thread waits for a result of which `loop` is the producer, or nobody knows who. Throws
+/// would_deadlock if it may not.
+class permitted_wait {
+ public:
+  explicit permitted_wait(scheduler* loop) : last_(loop ? nullptr : worker::innermost()) {
+    bool may_wait = !loop || !scheduler_running_in_this_thread(*loop);
+    for (const worker* w = last_; w && may_wait; w = w->outer())
+      if (is_first(*w) && !w->owner().try_block()) {
+        may_wait = false;
+        unblock(w);
+      }
+    if (!may_wait)
+      throw_error(error::would_deadlock, "future");
+  }
+  permitted_wait(const permitted_wait&) = delete;
+  permitted_wait& operator=(const permitted_wait&) = delete;
+  ~permitted_wait() { unblock(nullptr); }
+
+ private:
+  /// Of those that this thread has of one scheduler.
+  bool is_first(const worker& w) const noexcept {
+    const worker* first = last_;
+    while (&first->owner() != &w.owner())
+      first = first->outer();
+    return first == &w;
+  }
+  void unblock(const worker* end) noexcept {
+    for (const worker* w = last_; w != end; w = w->outer())
+      if (is_first(*w))
+        w->owner().unblock();
+  }
+
+  const worker* const last_;
+};
 
 }  // namespace
 
@@ -160,12 +187,6 @@ void future_state_base::end_crowd() noexcept {
   delete crowd_;
 }
 
-void future_state_base::refuse_to_block() const {
-  scheduler* const loop = producer_.loop;
-  if (loop ? scheduler_running_in_this_thread(*loop) : runs_a_loop_alone())
-    throw_error(error::would_deadlock, "future");
-}
-
 void future_state_base::wait() const {
   wait_until(std::chrono::steady_clock::time_point::max());
 }
@@ -177,7 +198,7 @@ bool future_state_base::wait_until(std::chrono::steady_clock::time_point deadlin
   const bool has_deadline = deadline != clock::time_point::max();
   if (has_deadline && deadline <= clock::now())
     return false;
-  refuse_to_block();
+  const permitted_wait permitted(producer_.loop);
   auto* const self = const_cast<future_state_base*>(this);
   blocked_thread waiter;
   switch (self->attach(waiter)) {

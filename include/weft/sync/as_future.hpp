@@ -50,14 +50,15 @@ class promise_handler {
   cancellation_slot slot_;
 };
 
-/// A promise for an operation of `Initiation`, whose I/O executor it has if that is known.
+/// A promise for an operation of `Initiation`, whose I/O executor it has if that is known. The
+/// threads of that one's context fulfil it.
 template <class T, class Initiation>
 promise<T> make_promise_for(const Initiation& initiation) {
   if constexpr (requires {
                   initiation.get_executor();
                   any_io_executor(initiation.get_executor());
                 })
-    return promise<T>(any_io_executor(initiation.get_executor()));
+    return future_access::make_promise<T>(make_future_producer(initiation.get_executor(), false));
   else
     return promise<T>();
 }

@@ -35,6 +35,10 @@ struct future_access {
   static future<T> make(future_reference<future_state<T>> state) noexcept {
     return future<T>(std::move(state));
   }
+  template <class T>
+  static promise<T> make_promise(future_producer&& producer) {
+    return promise<T>(std::move(producer));
+  }
   template <class Future>
   static auto& state(Future& f) noexcept {
     return f.state_;
@@ -66,8 +70,9 @@ class basic_future {
   bool is_ready() const { return state().is_ready(); }
 
   /// Block the calling thread until the result is there. In a thread of the loop that is to produce
-  /// it (of any loop with one thread, if nobody knows who will produce it) they throw system_error
-  /// (error::would_deadlock) instead.
+  /// it they throw system_error (error::would_deadlock) instead. The loop is known of what `async`,
+  /// `then` and `as_future` make. If it is not, as of a promise, they throw in the last thread of
+  /// any loop whose other threads all block so.
   void wait() const { state().wait(); }
   template <class Rep, class Period>
   std::future_status wait_for(const std::chrono::duration<Rep, Period>& timeout) const {
@@ -236,7 +241,8 @@ class future : public detail::basic_future<T> {
 
   /// Waits for the result and takes it. `co_await f.async_get()` returns the value, or throws.
   /// Completion signature: `void(std::exception_ptr, T)`, or `void(std::exception_ptr)` if T is
-  /// void, or `void(std::exception_ptr, U*)` if T is U&; with an exception comes `T()`.
+  /// void, or `void(std::exception_ptr, U*)` if T is U&; with an exception comes `T()`. What moving
+  /// the value throws is the exception.
   /// Cancellation: all types, with system_error (operation_aborted); the result is lost then. To
   /// keep it, async_wait. The future refers to nothing afterwards. The rest as async_wait.
   template <completion_token_for<typename detail::future_argument<T>::signature> Token = deferred_t>
@@ -331,7 +337,7 @@ class shared_future : public detail::basic_future<T> {
     return std::as_const(this->state_->result).get();
   }
 
-  /// As future::async_get, with a copy of the result.
+  /// As future::async_get, with a copy of the result; what copying it throws is the exception.
   template <completion_token_for<typename detail::future_argument<T>::signature> Token = deferred_t>
   auto async_get(Token&& token = Token()) const {
     using namespace detail;
@@ -465,6 +471,7 @@ class promise {
  private:
   template <class, class>
   friend class detail::then_result;
+  friend detail::future_access;
   using state_type = detail::promise_state<T>;
 
   explicit promise(detail::future_producer&& producer)

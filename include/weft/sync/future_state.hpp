@@ -41,14 +41,15 @@ struct future_producer {
 /// The scheduler of a context, or null if it has none.
 WEFT_API scheduler* find_scheduler(execution_context& context);
 
+/// What produces the result is queued as itself, or is an operation that completes there.
 template <class Executor>
-future_producer make_future_producer(const Executor& ex) {
+future_producer make_future_producer(const Executor& ex, bool is_queued = true) {
   scheduler* const native = native_scheduler(ex);
   scheduler* const loop = native ? native : find_scheduler(executor_context(ex));
   if constexpr (std::is_convertible_v<const Executor&, any_io_executor>)
-    return {ex, loop, native != nullptr};
+    return {ex, loop, is_queued && native};
   else
-    return {{}, loop, native != nullptr};
+    return {{}, loop, is_queued && native};
 }
 
 /// What a future and its producer share, apart from the result itself. It starts with two
@@ -115,7 +116,6 @@ class WEFT_API future_state_base {
   arrival attach_to_crowd(future_waiter& waiter) noexcept;
   bool detach_from_crowd(future_waiter& waiter) noexcept;
   void end_crowd() noexcept;
-  void refuse_to_block() const;
 
   reference_count references_{2};
   basic_future_slot<> slot_;

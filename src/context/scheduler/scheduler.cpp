@@ -118,6 +118,19 @@ void scheduler::leave(worker& w) noexcept {
     foreign_loop_sleeps();
 }
 
+bool scheduler::try_block() noexcept {
+  const lock l(mutex_);
+  if (blocked_ + 1 == threads_)
+    return false;
+  ++blocked_;
+  return true;
+}
+
+void scheduler::unblock() noexcept {
+  const lock l(mutex_);
+  --blocked_;
+}
+
 // ---- work
 
 /// The last of all work is counted down under the mutex: else another worker could find nothing
@@ -237,6 +250,7 @@ void scheduler::notify_fork(execution_context::fork_event event) {
   // Of the workers only those of the forking thread are left; their stacks can still be read.
   awake_ = 0;
   threads_ = 0;
+  blocked_ = 0;
   worker** link = &workers_;
   while (worker* w = *link) {
     bool here = false;

@@ -129,6 +129,11 @@ class scheduler final : public execution_context::service {
     return worker::current(*this) && !several_.load(std::memory_order_relaxed);
   }
 
+  /// The calling thread, which is in run(), is about to wait for what nobody is known to bring.
+  /// False if all others do so already. Otherwise `unblock` is to follow.
+  bool try_block() noexcept;
+  void unblock() noexcept;
+
   /// From now on events come from `driver`; null ends that.
   void set_driver(driver* driver) noexcept;
 
@@ -275,6 +280,7 @@ class scheduler final : public execution_context::service {
   segmented_queue backlog_;
   worker* workers_ = nullptr;   // all that are in run(), the latest first
   unsigned threads_ = 0;        // whose these are: a thread has several if calls are nested
+  unsigned blocked_ = 0;        // threads that wait for what nobody is known to bring
   worker* parked_ = nullptr;    // those asleep but the poller and the watcher, the latest first
   worker* watcher_ = nullptr;   // the parked worker or the poller that watches
   worker* poller_ = nullptr;    // in driver_->poll

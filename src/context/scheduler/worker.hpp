@@ -68,7 +68,7 @@ class worker {
 
   /// The next worker of the same thread, further out, or null.
   const worker* outer() const noexcept { return outer_; }
-  const scheduler& owner() const noexcept { return owner_; }
+  scheduler& owner() const noexcept { return owner_; }
   /// Tells the stays in run() of a scheduler apart.
   std::uint64_t id() const noexcept { return id_; }
   std::thread::id thread() const noexcept { return thread_; }
