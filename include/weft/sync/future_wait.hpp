@@ -146,10 +146,14 @@ class future_get_wait : public future_wait {
     auto& result = static_cast<future_state<T>&>(this->state()).result;
     if (result.has_error())
       return argument::failure(result.error());
-    if constexpr (Copies)
-      return argument::success(std::as_const(result));
-    else
-      return argument::success(std::move(result));
+    try {
+      if constexpr (Copies)
+        return argument::success(std::as_const(result));
+      else
+        return argument::success(std::move(result));
+    } catch (...) {
+      return argument::failure(std::current_exception());
+    }
   }
 };
 

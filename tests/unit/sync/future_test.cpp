@@ -781,6 +781,52 @@ TEST(future, get_of_a_plain_promise_throws_in_a_loop_with_one_thread) {
   p.set_value(1);
 }
 
+TEST(future, get_of_a_plain_promise_throws_in_the_last_thread_of_a_loop_that_does_not_wait_so) {
+  io_context context;
+  promise<int> first;
+  promise<int> second;
+  future<int> awaited = first.get_future();
+  future<int> other = second.get_future();
+  int seen = 0;
+  weft::post(context, [&] { seen = awaited.get(); });
+  weft::post(context, [&] {
+    std::exception_ptr error;
+    while (!error)
+      error = thrown_by([&] { other.wait_for(1ms); });
+    EXPECT_TRUE(says(error, would_deadlock));
+    first.set_value(3);
+  });
+  std::thread thread([&] { context.run(); });
+  context.run();
+  thread.join();
+  EXPECT_EQ(seen, 3);
+  second.set_value(4);
+  weft::post(context, [&] { EXPECT_EQ(other.get(), 4); });
+  context.restart();
+  context.run();
+}
+
+TEST(as_future, get_inside_the_loop_of_the_operation_throws_beside_a_second_thread_too) {
+  io_context context;
+  bool threw = false;
+  std::atomic<int> inside = 0;
+  const auto with_two_threads = [&] {
+    for (++inside; inside != 2;)
+      std::this_thread::yield();
+  };
+  weft::post(context, with_two_threads);
+  weft::post(context, [&] {
+    with_two_threads();
+    weft::steady_timer timer(context, 1h);
+    auto f = timer.async_wait(weft::as_future);
+    threw = says(thrown_by([&] { f.get(); }), would_deadlock);
+  });
+  std::thread thread([&] { context.run(); });
+  context.run();
+  thread.join();
+  EXPECT_TRUE(threw);
+}
+
 TEST(future, get_in_another_loop_blocks_that_one) {
   io_context context;
   thread_pool pool(1);
@@ -820,6 +866,31 @@ TEST(shared_future, any_number_wait_in_any_style) {
   context.run();
   EXPECT_EQ(waits, 2);
   EXPECT_EQ(&f.get(), &copy.get());
+}
+
+/// A value whose copies throw, if it says so.
+struct reluctant {
+  reluctant() = default;
+  explicit reluctant(bool t) : throws(t) {}
+  reluctant(const reluctant& other) : throws(other.throws) {
+    if (throws)
+      throw std::runtime_error("no copy");
+  }
+  reluctant(reluctant&&) noexcept = default;
+  bool throws = false;
+};
+
+TEST(shared_future, what_a_copy_of_the_result_throws_is_the_exception_of_that_wait) {
+  io_context context;
+  promise<reluctant> p(context);
+  const shared_future<reluctant> f = p.get_future();
+  std::exception_ptr error;
+  f.async_get([&](std::exception_ptr e, const reluctant&) { error = e; });
+  p.set_value(true);
+  context.run();
+  ASSERT_TRUE(error);
+  EXPECT_THROW(std::rethrow_exception(error), std::runtime_error);
+  EXPECT_TRUE(f.get().throws);
 }
 
 TEST(shared_future, of_a_future_that_is_ready_and_of_exceptions) {
