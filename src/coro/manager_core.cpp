@@ -426,6 +426,8 @@ void manager_core::propagate(managed_task& task, effects& out) noexcept {
     std::erase(d->predecessors_, &task);
     if (d->state_ != task_state::waiting)
       continue;
+    if (d->request_ != request::none)
+      continue;  // who cancels all comes to it
     if (task.state_ != task_state::done && !d->begins_after_failure_)
       cancel_unstarted(*d, task_state::cancelled, out);
     else if (d->predecessors_.empty() && !d->is_held_)
@@ -504,12 +506,11 @@ void manager_core::request_all(request why) noexcept {
   effects e;
   {
     const std::lock_guard lock(*this);
-    for (const auto& [number, task] : tables_->tasks) {
-      if (task->state_ == task_state::running)
-        task->request_ = task->request_ == request::none ? why : task->request_;
-      else if (!has_ended(task->state_))
+    for (const auto& [number, task] : tables_->tasks)
+      task->request_ = task->request_ == request::none ? why : task->request_;
+    for (const auto& [number, task] : tables_->tasks)
+      if (task->state_ != task_state::running && !has_ended(task->state_))
         finish_unstarted(*task, why, e);
-    }
   }
   tables_->running.emit(*this, cancellation_type::terminal);
   apply(e);
@@ -548,7 +549,6 @@ void manager_core::disarm_if_idle() noexcept {
 }
 
 void manager_core::expire() noexcept {
-  for (unsigned n = 0; n != expiry_batch && expire_one(); ++n) {}
   bool have_all_expired;
   {
     const std::lock_guard lock(*this);
@@ -560,6 +560,7 @@ void manager_core::expire() noexcept {
   }
   if (have_all_expired)
     request_all(request::timeout);
+  for (unsigned n = 0; n != expiry_batch && expire_one(); ++n) {}
   const std::lock_guard lock(*this);
   tables_->armed_until = never;
   try {

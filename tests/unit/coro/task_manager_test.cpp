@@ -13,7 +13,9 @@
 #include <thread>
 #include <vector>
 
+#include <weft/async/any_completion_handler.hpp>
 #include <weft/async/as_tuple.hpp>
+#include <weft/async/associated_cancellation_slot.hpp>
 #include <weft/async/bind_cancellation_slot.hpp>
 #include <weft/async/use_future.hpp>
 #include <weft/context/io_context.hpp>
@@ -102,6 +104,47 @@ TEST(task_manager, runs_coroutines_functions_and_operations) {
   EXPECT_EQ(function_of_token.value(), std::tuple(4, 'c'));
   EXPECT_EQ(tasks.counts()[task_state::done], 6u);
   EXPECT_EQ(tasks.counts().unfinished(), 0u);
+}
+
+TEST(task_manager, cancel_begins_nothing_that_was_to_come_after_failures) {
+  io_context context;
+  task_manager tasks(context);
+  bool began = false;
+  auto cleaning = tasks.start([&] { began = true; }, {.after_failure = true, .held = true});
+  auto work = tasks.start([] {}, {.held = true});
+  tasks.depends_on(cleaning, work);
+  tasks.release(cleaning);
+  tasks.cancel();
+  context.run();
+  EXPECT_FALSE(began);
+  EXPECT_EQ(cleaning.state(), task_state::cancelled);
+  EXPECT_EQ(work.state(), task_state::cancelled);
+}
+
+TEST(task_manager, the_deadline_of_all_begins_nothing_in_the_place_of_what_it_ends) {
+  io_context context;
+  task_manager tasks(context, {.max_running = 1});
+  using handler_type = weft::any_completion_handler<void(error_code)>;
+  handler_type handler;
+  auto first = tasks.start(
+      [&](auto&& token) {
+        return weft::async_initiate<decltype(token), void(error_code)>(
+            [&](auto h) {
+              handler = std::move(h);
+              weft::get_associated_cancellation_slot(handler).assign([&](cancellation_type) {
+                std::exchange(handler, handler_type())(error::operation_aborted);
+              });
+            },
+            token);
+      },
+      {.timeout = 0ms});
+  bool began = false;
+  auto second = tasks.start([&] { began = true; });
+  tasks.expires_after(0ms);
+  context.run();
+  EXPECT_EQ(first.state(), task_state::timed_out);
+  EXPECT_EQ(second.state(), task_state::timed_out);
+  EXPECT_FALSE(began);
 }
 
 TEST(task_manager, a_result_can_be_waited_for_in_every_style) {
