@@ -13,6 +13,14 @@ void throw_error(const error_code& ec, const char* where) {
   throw system_error(ec, where);
 }
 
+std::exception_ptr exception_of(const error_code& ec, const char* where) noexcept {
+  try {
+    return std::make_exception_ptr(where ? system_error(ec, where) : system_error(ec));
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
 }  // namespace detail
 
 namespace error {

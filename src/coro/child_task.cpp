@@ -16,7 +16,7 @@ bool is_aborted(const std::exception_ptr& error) noexcept {
 }
 
 std::exception_ptr make_error(error::basic_errors e) noexcept {
-  return std::make_exception_ptr(system_error(e));
+  return exception_of(e);
 }
 
 }  // namespace WEFT_NAMESPACE::detail

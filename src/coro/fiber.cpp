@@ -9,7 +9,7 @@ namespace WEFT_NAMESPACE::detail {
 namespace {
 
 std::exception_ptr aborted() noexcept {
-  return std::make_exception_ptr(system_error(error::operation_aborted, "fiber"));
+  return exception_of(error::operation_aborted, "fiber");
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ struct disposition_traits<error_code> {
   static bool not_an_error(const error_code& ec) noexcept { return !ec; }
   [[noreturn]] static void throw_exception(const error_code& ec) { throw system_error(ec); }
   static std::exception_ptr to_exception_ptr(const error_code& ec) noexcept {
-    return ec ? std::make_exception_ptr(system_error(ec)) : nullptr;
+    return ec ? detail::exception_of(ec) : nullptr;
   }
 };
 

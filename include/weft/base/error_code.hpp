@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <exception>
 #include <system_error>
 
 #include <weft/base/config.hpp>
@@ -51,6 +52,10 @@ inline void throw_if(const error_code& ec, const char* where) {
   if (ec) [[unlikely]]
     throw_error(ec, where);
 }
+
+/// A system_error, or std::bad_alloc if there is no memory for its text.
+WEFT_API std::exception_ptr exception_of(const error_code& ec,
+                                         const char* where = nullptr) noexcept;
 
 }  // namespace detail
 }  // namespace WEFT_NAMESPACE
