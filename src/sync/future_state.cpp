@@ -150,7 +150,7 @@ std::exception_ptr make_future_error(std::future_errc e) noexcept {
   return std::make_exception_ptr(std::future_error(e));
 }
 std::exception_ptr make_aborted() noexcept {
-  return std::make_exception_ptr(system_error(error::operation_aborted));
+  return exception_of(error::operation_aborted);
 }
 
 scheduler* find_scheduler(execution_context& context) {

@@ -141,7 +141,7 @@ class future_callback {
 
   template <class F>
   future_callback(Future&& f, F&& function)
-      : future_(std::move(f)), function_(std::forward<F>(function)) {}
+      : function_(std::forward<F>(function)), future_(std::move(f)) {}
 
   allocator_type get_allocator() const noexcept { return get_associated_allocator(function_); }
   void operator()(error_code) { std::move(function_)(std::move(future_)); }
@@ -149,8 +149,8 @@ class future_callback {
   Future& future_kept() noexcept { return future_; }
 
  private:
+  Function function_;  // before the future: what moving it throws leaves that where it is
   Future future_;
-  Function function_;
 };
 
 /// Attaches a callback; if that throws, `f` has its result still.

@@ -369,6 +369,32 @@ TEST(attach_callback, takes_its_memory_from_the_functions_allocator_and_fails_wi
   EXPECT_EQ(seen, 9);
 }
 
+/// A function whose n-th move throws.
+class unruly {
+ public:
+  explicit unruly(int moves_until_throw) : left_(moves_until_throw) {}
+  unruly(unruly&& other) : left_(other.left_ - 1) {
+    if (left_ == 0)
+      throw std::runtime_error("no move");
+  }
+  void operator()(future<std::string>) const {}
+
+ private:
+  int left_;
+};
+
+TEST(attach_callback, what_moving_the_function_throws_leaves_the_result) {
+  io_context context;
+  for (int n = 1; n != 4; ++n) {
+    auto f = weft::make_ready_future(std::string("kept"));
+    try {
+      f.attach_callback(context, unruly(n));
+    } catch (const std::runtime_error&) {
+      EXPECT_EQ(f.get(), "kept") << "after " << n;
+    }
+  }
+}
+
 TEST(attach_callback, one_at_a_time_waits) {
   io_context context;
   promise<int> p(context);
@@ -788,8 +814,18 @@ TEST(future, get_of_a_plain_promise_throws_in_the_last_thread_of_a_loop_that_doe
   future<int> awaited = first.get_future();
   future<int> other = second.get_future();
   int seen = 0;
-  weft::post(context, [&] { seen = awaited.get(); });
+  std::atomic<int> inside = 0;
+  const auto with_two_threads = [&] {
+    for (++inside; inside != 2;)
+      std::this_thread::yield();
+  };
   weft::post(context, [&] {
+    with_two_threads();
+    while (!seen)  // refused while the other thread waits
+      thrown_by([&] { seen = awaited.get(); });
+  });
+  weft::post(context, [&] {
+    with_two_threads();
     std::exception_ptr error;
     while (!error)
       error = thrown_by([&] { other.wait_for(1ms); });
