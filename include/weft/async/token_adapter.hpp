@@ -10,27 +10,26 @@
 // How tokens that change the results, or the associations, of another token are made.
 namespace WEFT_NAMESPACE::detail {
 
-/// An initiation that puts `Adapter`'s wrapper around the handler it is called with. It has the
-/// associations of the original initiation, among them the I/O executor.
-template <class Initiation, class Adapter>
-class adapted_initiation {
+/// An initiation that has another one started by `Start`: `start(initiation, handler, args...)`. It
+/// has the associations of the other one, among them the I/O executor.
+template <class Initiation, class Start>
+class wrapped_initiation {
  public:
   template <class I>
-  adapted_initiation(I&& initiation, Adapter adapter)
-      : initiation_(std::forward<I>(initiation)), adapter_(std::move(adapter)) {}
+  wrapped_initiation(I&& initiation, Start start)
+      : initiation_(std::forward<I>(initiation)), start_(std::move(start)) {}
 
   template <class Handler, class... Args>
   void operator()(Handler&& handler, Args&&... args) && {
-    std::move(initiation_)(std::move(adapter_)(std::forward<Handler>(handler)),
-                           std::forward<Args>(args)...);
+    std::move(start_)(std::move(initiation_), std::forward<Handler>(handler),
+                      std::forward<Args>(args)...);
   }
 
   template <class Handler, class... Args>
   void operator()(Handler&& handler, Args&&... args) const& {
-    Initiation initiation(initiation_);
-    Adapter adapter(adapter_);
-    std::move(initiation)(std::move(adapter)(std::forward<Handler>(handler)),
-                          std::forward<Args>(args)...);
+    Start start(start_);
+    std::move(start)(Initiation(initiation_), std::forward<Handler>(handler),
+                     std::forward<Args>(args)...);
   }
 
   using association_source = Initiation;
@@ -38,8 +37,22 @@ class adapted_initiation {
 
  private:
   [[no_unique_address]] Initiation initiation_;
-  [[no_unique_address]] Adapter adapter_;
+  [[no_unique_address]] Start start_;
 };
+
+/// Puts `Adapter`'s wrapper around the handler.
+template <class Adapter>
+struct start_adapted {
+  template <class Initiation, class Handler, class... Args>
+  void operator()(Initiation&& initiation, Handler&& handler, Args&&... args) && {
+    std::move(initiation)(std::move(adapter)(std::forward<Handler>(handler)),
+                          std::forward<Args>(args)...);
+  }
+
+  [[no_unique_address]] Adapter adapter;
+};
+template <class Initiation, class Adapter>
+using adapted_initiation = wrapped_initiation<Initiation, start_adapted<Adapter>>;
 
 /// Starts the operation with `token`, whose handler is called with the signatures in the list, and
 /// is wrapped by `adapter`.
@@ -50,8 +63,8 @@ auto initiate_adapted(signature_list<Signatures...>, Initiation&& initiation, Ad
         std::declval<adapted_initiation<std::decay_t<Initiation>, Adapter>>(), token,
         std::forward<Args>(args)...)) {
   return async_initiate<Token, Signatures...>(
-      adapted_initiation<std::decay_t<Initiation>, Adapter>(std::forward<Initiation>(initiation),
-                                                            std::move(adapter)),
+      adapted_initiation<std::decay_t<Initiation>, Adapter>(
+          std::forward<Initiation>(initiation), start_adapted<Adapter>{std::move(adapter)}),
       token, std::forward<Args>(args)...);
 }
 

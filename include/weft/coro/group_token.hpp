@@ -11,6 +11,7 @@
 #include <weft/async/async_initiate.hpp>
 #include <weft/async/deferred.hpp>
 #include <weft/async/detached.hpp>
+#include <weft/async/token_adapter.hpp>
 #include <weft/coro/co_spawn.hpp>
 #include <weft/coro/group_core.hpp>
 
@@ -96,45 +97,21 @@ class child_handler {
 };
 
 /// Starts an operation as a child.
-template <class Initiation>
-class child_initiation {
- public:
-  template <class I>
-  child_initiation(I&& initiation, group_core& core, const std::source_location& where,
-                   bool has_place)
-      : initiation_(std::forward<I>(initiation)),
-        core_(&core),
-        where_(where),
-        has_place_(has_place) {}
-
-  template <class Handler, class... Args>
-  void operator()(Handler&& handler, Args&&... args) && {
-    start(std::move(initiation_), std::forward<Handler>(handler), std::forward<Args>(args)...);
-  }
-  template <class Handler, class... Args>
-  void operator()(Handler&& handler, Args&&... args) const& {
-    start(Initiation(initiation_), std::forward<Handler>(handler), std::forward<Args>(args)...);
-  }
-
-  using association_source = Initiation;
-  const Initiation& get_association_source() const noexcept { return initiation_; }
-
- private:
-  template <class Handler, class... Args>
-  void start(Initiation&& initiation, Handler&& handler, Args&&... args) const {
+struct start_child {
+  template <class Initiation, class Handler, class... Args>
+  void operator()(Initiation&& initiation, Handler&& handler, Args&&... args) const {
     const struct starting {
       group_child& child;
       ~starting() { child.core().started(child); }
-    } now{core_->begin(where_, has_place_)};
+    } now{core->begin(where, has_place)};
     std::move(initiation)(
         child_handler<std::decay_t<Handler>>(std::forward<Handler>(handler), now.child),
         std::forward<Args>(args)...);
   }
 
-  [[no_unique_address]] Initiation initiation_;
-  group_core* core_;
-  std::source_location where_;
-  bool has_place_;
+  group_core* core;
+  std::source_location where;
+  bool has_place;
 };
 
 }  // namespace detail
@@ -147,21 +124,16 @@ class group_token {
   template <class T>
   group_token(T&& completion_token, detail::group_core& core, const std::source_location& where,
               bool has_place = false)
-      : token_(std::forward<T>(completion_token)),
-        core_(&core),
-        where_(where),
-        has_place_(has_place) {}
+      : token_(std::forward<T>(completion_token)), start_{&core, where, has_place} {}
 
   CompletionToken token_;
-  detail::group_core* core_;
-  std::source_location where_;
-  bool has_place_;
+  detail::start_child start_;
 };
 
 template <class CompletionToken, class... Signatures>
 class async_result<group_token<CompletionToken>, Signatures...> {
   template <class Initiation>
-  using child = detail::child_initiation<std::decay_t<Initiation>>;
+  using child = detail::wrapped_initiation<std::decay_t<Initiation>, detail::start_child>;
 
  public:
   template <class Initiation, class Token, class... Args>
@@ -170,10 +142,10 @@ class async_result<group_token<CompletionToken>, Signatures...> {
                                         std::declval<child<Initiation>>(),
                                         std::forward<Token>(token).token_,
                                         std::forward<Args>(args)...)) {
-    return detail::initiate_with(detail::signature_list<Signatures...>(),
-                                 child<Initiation>(std::forward<Initiation>(initiation),
-                                                   *token.core_, token.where_, token.has_place_),
-                                 std::forward<Token>(token).token_, std::forward<Args>(args)...);
+    return detail::initiate_with(
+        detail::signature_list<Signatures...>(),
+        child<Initiation>(std::forward<Initiation>(initiation), token.start_),
+        std::forward<Token>(token).token_, std::forward<Args>(args)...);
   }
 };
 

@@ -132,39 +132,22 @@ class timed_handler {
 };
 
 /// Starts an operation, and then the timeout that `Deadline` makes for it.
-template <class Initiation, class Deadline>
-class timed_initiation {
- public:
-  template <class I>
-  timed_initiation(I&& initiation, const Deadline& deadline)
-      : initiation_(std::forward<I>(initiation)), deadline_(deadline) {}
-
-  template <class Handler, class... Args>
-  void operator()(Handler&& handler, Args&&... args) && {
-    start(std::move(initiation_), std::forward<Handler>(handler), std::forward<Args>(args)...);
-  }
-  template <class Handler, class... Args>
-  void operator()(Handler&& handler, Args&&... args) const& {
-    start(Initiation(initiation_), std::forward<Handler>(handler), std::forward<Args>(args)...);
-  }
-
-  using association_source = Initiation;
-  const Initiation& get_association_source() const noexcept { return initiation_; }
-
- private:
-  template <class Handler, class... Args>
-  void start(Initiation&& initiation, Handler&& handler, Args&&... args) const {
-    const auto executor = get_associated_executor(handler, get_associated_executor(initiation_));
-    const timeout::pointer t = deadline_.start(executor);
+template <class Deadline>
+struct start_timed {
+  template <class Initiation, class Handler, class... Args>
+  void operator()(Initiation&& initiation, Handler&& handler, Args&&... args) const {
+    const auto executor = get_associated_executor(handler, get_associated_executor(initiation));
+    const timeout::pointer t = deadline.start(executor);
     std::move(initiation)(
         timed_handler<std::decay_t<Handler>>(std::forward<Handler>(handler), t.get()),
         std::forward<Args>(args)...);
     t->arm();
   }
 
-  Initiation initiation_;
-  Deadline deadline_;
+  Deadline deadline;
 };
+template <class Initiation, class Deadline>
+using timed_initiation = wrapped_initiation<std::decay_t<Initiation>, start_timed<Deadline>>;
 
 /// A time after the operation's start.
 template <class Clock>
@@ -243,14 +226,14 @@ template <class Deadline, class... Signatures>
 struct timed_result {
   template <class Initiation, class Token, class... Args>
   static auto initiate(Initiation&& initiation, Token&& token, Args&&... args)
-      -> decltype(initiate_with(
-          signature_list<Signatures...>(),
-          std::declval<timed_initiation<std::decay_t<Initiation>, Deadline>>(),
-          std::forward<Token>(token).token_, std::forward<Args>(args)...)) {
-    return initiate_with(signature_list<Signatures...>(),
-                         timed_initiation<std::decay_t<Initiation>, Deadline>(
-                             std::forward<Initiation>(initiation), Deadline::of(token)),
-                         std::forward<Token>(token).token_, std::forward<Args>(args)...);
+      -> decltype(initiate_with(signature_list<Signatures...>(),
+                                std::declval<timed_initiation<Initiation, Deadline>>(),
+                                std::forward<Token>(token).token_, std::forward<Args>(args)...)) {
+    return initiate_with(
+        signature_list<Signatures...>(),
+        timed_initiation<Initiation, Deadline>(std::forward<Initiation>(initiation),
+                                               start_timed<Deadline>{Deadline::of(token)}),
+        std::forward<Token>(token).token_, std::forward<Args>(args)...);
   }
 };
 
