@@ -68,24 +68,30 @@ void scheduler::post(operation* op) noexcept {
 /// Among several threads a continuation goes first, while what it works on is in this processor's
 /// caches (worker::may_continue). It waits in the queue all the same: it is counted, stolen and
 /// rescued as the others are. Alone, everything goes in the order in which it was posted.
-void scheduler::defer(operation* op) noexcept {
-  worker* const w = worker::current(*this);
-  if (!w || !get(several_) || !w->may_continue())
-    return post(op);
+[[gnu::always_inline]] inline void scheduler::push_next(worker& w, operation* op) noexcept {
+  if (!get(several_) || !w.may_continue())
+    return push(w, op);
   if (get(attention_)) [[unlikely]]
     note_queued(op);
-  if (!w->lock_.enter()) [[unlikely]]
-    return push_locked(*w, op);
-  w->local_.push_front(op);
-  w->lock_.exit();
+  if (!w.lock_.enter()) [[unlikely]]
+    return push_locked(w, op);
+  w.local_.push_front(op);
+  w.lock_.exit();
   if (get(idle_) != 0)
-    share(*w);
+    share(w);
+}
+
+void scheduler::defer(operation* op) noexcept {
+  if (worker* const w = worker::current(*this)) [[likely]]
+    push_next(*w, op);
+  else
+    post_from_outside(op);
 }
 
 void scheduler::complete_next(operation* op) noexcept {
   if (worker* const w = worker::current(*this)) {
     --w->work_;
-    defer(op);
+    push_next(*w, op);
   } else {
     complete(op);
   }

@@ -208,6 +208,7 @@ class scheduler final : public execution_context::service {
   // Queues.
   void post_from_outside(operation* op) noexcept;
   void push(worker& w, operation* op) noexcept;  // inline in queues.cpp
+  void push_next(worker& w, operation* op) noexcept;
   void push_attentive(worker& w, operation* op) noexcept;
   void push_entered(worker& w, operation* op) noexcept;
   void push_locked(worker& w, operation* op) noexcept;
