@@ -11,6 +11,8 @@
 #include <weft/base/thread_memory.hpp>
 #include <weft/coro/group_error.hpp>
 
+#include "coro/expiry_handler.hpp"
+
 namespace WEFT_NAMESPACE::detail {
 namespace {
 
@@ -35,26 +37,6 @@ operation_results<std::exception_ptr> group_join_operation::take_results() noexc
     return {make_error(error::operation_aborted)};
   return {std::move(outcome_)};
 }
-
-/// The handler of the wait for a deadline.
-class group_core::expiry {
- public:
-  explicit expiry(group_core& core) noexcept : core_(&core) { core.retain(); }
-  expiry(expiry&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
-  expiry& operator=(expiry&&) = delete;
-  ~expiry() {
-    if (core_)
-      core_->release();
-  }
-
-  void operator()(const error_code& ec) const {
-    if (!ec)
-      core_->expire();
-  }
-
- private:
-  group_core* core_;
-};
 
 group_core::group_core(execution_context& context, const task_group_options& options)
     : wait_core(context), options_(options) {
@@ -285,7 +267,7 @@ void group_core::expires_at(const any_io_executor& executor, clock::time_point d
 
 void group_core::arm() {
   timer_->expires_at(*deadline_);
-  timer_->async_wait(expiry(*this));
+  timer_->async_wait(expiry_handler(*this));
   is_armed_ = true;
 }
 

@@ -109,6 +109,9 @@ class WEFT_API group_core final : public wait_core<sharing::concurrent> {
   void expires_at(const any_io_executor& executor, clock::time_point deadline,
                   const std::source_location& where);
 
+  /// The wait for the deadline has ended.
+  void expire() noexcept;
+
   std::size_t size() noexcept;
   bool is_cancelled() const noexcept {
     return cancelled_.load(std::memory_order_relaxed) != cancellation_type::none;
@@ -128,8 +131,6 @@ class WEFT_API group_core final : public wait_core<sharing::concurrent> {
   void dispose(child_task& child) noexcept;
 
  private:
-  class expiry;
-
   void take_pending(completed_waits& out) noexcept override;
 
   // Under the lock.
@@ -142,7 +143,6 @@ class WEFT_API group_core final : public wait_core<sharing::concurrent> {
   void disarm() noexcept;
 
   void cancel_running(cancellation_type type) noexcept;
-  void expire() noexcept;
 
   const task_group_options options_;
   // Written under the lock; what has been requested since the last join.

@@ -144,6 +144,8 @@ class WEFT_API manager_core final : public wait_core<sharing::concurrent> {
   bool release_held(task_id id);
   void depend(task_id task, task_id predecessor);
   void expires_at(std::int64_t deadline);
+  /// The wait for the next deadline has ended.
+  void expire() noexcept;
 
   bool start(manager_wait& op) noexcept;
   void withdraw(core_operation<manager_core>& op, completed_waits& out) noexcept;
@@ -158,7 +160,6 @@ class WEFT_API manager_core final : public wait_core<sharing::concurrent> {
   struct tables;
   struct chain;
   struct effects;
-  class expiry;
   using request = managed_task::request;
 
   void take_pending(completed_waits& out) noexcept override;
@@ -186,7 +187,6 @@ class WEFT_API manager_core final : public wait_core<sharing::concurrent> {
   void leave(managed_task& task) noexcept;
   bool expire_one() noexcept;
   void request_all(request why) noexcept;
-  void expire() noexcept;
 
   const any_io_executor executor_;
   const task_manager_options options_;
