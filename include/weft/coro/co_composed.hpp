@@ -228,16 +228,11 @@ class co_composed_promise final : public operation,
     return self().get_cancellation_slot();
   }
   bool may_go_on() noexcept { return ++in_place_ <= logical_thread_base::most_in_place; }
-  bool resume_later(std::coroutine_handle<>) noexcept {
+  bool resume_later() noexcept {
     in_place_ = 0;
-    const executor_type executor(get_executor());
-    handover given(this);
-    try {
-      executor_post(executor, operation_function(this), std::allocator<void>());
-    } catch (...) {}
-    return !given.is_returned();
+    return post_to(get_executor(), this);
   }
-  void resume(std::coroutine_handle<>) {
+  void resume() {
     in_place_ = 0;
     self()(*this);
   }
@@ -253,7 +248,7 @@ class co_composed_promise final : public operation,
       return;
     }
     handover::called(base);
-    promise->resume({});
+    promise->resume();
   }
 
   state& state_;

@@ -25,14 +25,16 @@ namespace detail {
 template <class T>
 class spawn_outcome {
  public:
-  template <class Promise>
-  void take(Promise& promise) {
-    if (promise.has_exception())
-      error_ = promise.take_exception();
-    else
-      value_.emplace(promise.take());
+  explicit spawn_outcome(coroutine_result<T>& result) noexcept {
+    try {
+      if (!result.has_exception())
+        value_.emplace(result.take());
+      else
+        error_ = result.take_exception();
+    } catch (...) {
+      error_ = std::current_exception();
+    }
   }
-  void fail(std::exception_ptr e) noexcept { error_ = std::move(e); }
 
   template <class Handler>
   void give_to(Handler&& handler) && {
@@ -50,11 +52,8 @@ class spawn_outcome {
 template <>
 class spawn_outcome<void> {
  public:
-  template <class Promise>
-  void take(Promise& promise) noexcept {
-    error_ = promise.take_exception();
-  }
-  void fail(std::exception_ptr e) noexcept { error_ = std::move(e); }
+  explicit spawn_outcome(coroutine_result<void>& result) noexcept
+      : error_(result.take_exception()) {}
 
   template <class Handler>
   void give_to(Handler&& handler) && {
@@ -87,7 +86,9 @@ class spawned final : public with_end_handler<spawned<Called, Executor, Start, H
   using T = typename Called::value_type;
   using allocator_type = associated_allocator_t<Handler>;
   using memory = operation_owner<spawned, allocator_type>;
-  enum class stage : unsigned char { queued, running, concluded };
+  using typename base::stage;
+  static constexpr bool is_made = std::is_same_v<Start, Called>;
+  struct nothing {};
 
  public:
   template <class S, class H>
@@ -103,8 +104,11 @@ class spawned final : public with_end_handler<spawned<Called, Executor, Start, H
 
   template <class S, class H>
   spawned(const Executor& executor, S&& start, H&& handler, const std::source_location& where)
-      : base(executor, std::forward<H>(handler), &run, &conclude, executor, where),
-        start_(std::forward<S>(start)) {}
+      : base(executor, std::forward<H>(handler), &run, executor, where),
+        start_(keep(std::forward<S>(start))) {
+    if constexpr (is_made)
+      called_.own(release(start));
+  }
 
   ~spawned() { end_coroutines(); }
 
@@ -133,10 +137,8 @@ class spawned final : public with_end_handler<spawned<Called, Executor, Start, H
     switch (self->stage_) {
       case stage::queued: self->begin(); break;
       case stage::running:
-        if (self->next_)
-          self->resume(self->next_);
-        else
-          conclude(self);
+        if (!self->goes_on_below() || self->run_innermost())
+          self->conclude();
         break;
       case stage::concluded: self->offer_handler(); break;
     }
@@ -148,50 +150,52 @@ class spawned final : public with_end_handler<spawned<Called, Executor, Start, H
   }
 
   void begin() {
-    stage_ = stage::running;
-    decltype(awaitable_access::handle(std::declval<Called&>())) outermost;
-    try {
-      if constexpr (std::is_same_v<Start, Called>) {
-        outermost = awaitable_access::release(start_);
-      } else {
+    this->stage_ = stage::running;
+    if constexpr (!is_made) {
+      try {
         Called called = std::move(start_)();
-        outermost = awaitable_access::release(called);
+        called_.own(release(called));
+      } catch (...) {
+        called_.result.unhandled_exception();
+        conclude();
+        return;
       }
-      assert(outermost && "co_spawn was given what has no coroutine");
-    } catch (...) {
-      outcome_.fail(std::current_exception());
-      stage_ = stage::concluded;
-      this->offer_handler();
-      return;
     }
-    called_.own(outermost);
-    outermost.promise().call_from(*this, called_);
-    resume_loop::run(outermost, *this);
+    auto& promise = called_.template callee<typename Called::promise_type>();
+    promise.call_from(*this, called_);
+    if (resume_loop::run_to_end(promise.handle(), *this))
+      conclude();
   }
 
-  static void conclude(resume_loop::chain* base) {
-    auto* const self = static_cast<spawned*>(base);
-    self->stage_ = stage::concluded;
-    try {
-      self->outcome_.take(self->called_.result);
-    } catch (...) {
-      self->outcome_.fail(std::current_exception());
-    }
-    self->end_coroutines();
-    self->offer_handler();
+  void conclude() {
+    this->stage_ = stage::concluded;
+    end_coroutines();
+    this->offer_handler();
   }
 
   void finish() {
     memory op = owner_of(this);
-    spawn_outcome<T> outcome(std::move(outcome_));
+    spawn_outcome<T> outcome(called_.result);
     auto last = this->take();
     op.reset();
     std::move(outcome).give_to(std::move(last.handler));
   }
 
-  stage stage_ = stage::queued;
-  spawn_outcome<T> outcome_;
-  [[no_unique_address]] Start start_;
+  /// What is kept of `start` until the coroutine has ended.
+  template <class S>
+  static decltype(auto) keep(S&& start) noexcept {
+    if constexpr (is_made)
+      return nothing();
+    else
+      return std::forward<S>(start);
+  }
+  static auto release(Called& called) noexcept {
+    auto outermost = awaitable_access::release(called);
+    assert(outermost && "co_spawn was given what has no coroutine");
+    return outermost;
+  }
+
+  [[no_unique_address]] std::conditional_t<is_made, nothing, Start> start_;
   result_call<T> called_;  // may refer to start_
 };
 

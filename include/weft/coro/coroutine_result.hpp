@@ -107,6 +107,10 @@ class result_call : public awaitable_frame::call {
   explicit result_call(std::coroutine_handle<> callee = nullptr) noexcept : call(callee) {}
 
   void own(std::coroutine_handle<> callee) noexcept { this->callee_ = callee; }
+  template <class Promise>
+  Promise& callee() const noexcept {
+    return std::coroutine_handle<Promise>::from_address(this->callee_.address()).promise();
+  }
   using call::destroy_callee;
 
   coroutine_result<T> result;

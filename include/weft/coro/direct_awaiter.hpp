@@ -78,8 +78,8 @@ class direct_awaiter {
     if (stage_ == stage::handled) [[unlikely]]
       return handler_.await_suspend(h);
     if (stage_ == stage::performed || has_completed_)
-      return thread_.resume_later(h);
-    return wait(h);
+      return thread_.resume_later();
+    return wait();
   }
 
   [[gnu::always_inline]] typename results::type await_resume() {
@@ -107,7 +107,7 @@ class direct_awaiter {
         return awaiter.thread_.destroy();
       if (awaiter.is_connected_) [[unlikely]]
         awaiter.disconnect();
-      awaiter.thread_.resume(awaiter.handle_);
+      awaiter.thread_.resume();
     }
 
     direct_awaiter& awaiter_;
@@ -140,15 +140,14 @@ class direct_awaiter {
   }
 
   // Not inlined: their variables would be kept in the coroutine's frame.
-  [[gnu::noinline]] bool wait(std::coroutine_handle<> h) {
-    handle_ = h;
+  [[gnu::noinline]] bool wait() {
     if constexpr (may_be_performed) {
       std::construct_at(&waiting_, *this, *thread_.native(), std::move(*initiation_));
       stage_ = stage::waiting;
     }
     const bool is_pending =
         thread_.cancellation.slot().is_connected() ? start_cancellable() : start();
-    return is_pending || (!thread_.may_go_on() && thread_.resume_later(h));
+    return is_pending || (!thread_.may_go_on() && thread_.resume_later());
   }
   [[gnu::noinline]] typename results::type take_results() {
     if (stage_ == stage::handled) [[unlikely]]
@@ -181,7 +180,6 @@ class direct_awaiter {
     handler_awaiter handler_;  // handled: the executor is not native
   };
   Thread& thread_;
-  std::coroutine_handle<> handle_;
   stage stage_;
   bool has_completed_ = false;
   bool is_connected_ = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <type_traits>
 #include <utility>
@@ -12,9 +13,54 @@
 #include <weft/async/cancellation_state.hpp>
 #include <weft/context/native_scheduler.hpp>
 #include <weft/context/operation_offer.hpp>
+#include <weft/context/scheduler.hpp>
+#include <weft/coro/frame_memory.hpp>
 #include <weft/execution/work_tracker.hpp>
 
 namespace WEFT_NAMESPACE::detail {
+
+/// Keeps work outstanding on the executor of what co_spawn or spawn has started, until it is
+/// destroyed. `native` is the scheduler behind it, or null.
+template <class Executor>
+class spawn_work {
+ public:
+  spawn_work(const Executor& executor, const scheduler*) : tracker_(executor) {}
+
+ private:
+  work_tracker<Executor> tracker_;
+};
+
+/// A scheduler counts by itself; the tracker of another polymorphic executor is large, and
+/// elsewhere.
+template <class Executor>
+  requires std::is_base_of_v<any_executor_tag, Executor>
+class spawn_work<Executor> {
+  struct tracker : recycled_frame {
+    explicit tracker(const Executor& executor) : work(executor) {}
+    work_tracker<Executor> work;
+  };
+
+ public:
+  spawn_work(const Executor& executor, scheduler* native)
+      : word_(native ? reinterpret_cast<std::uintptr_t>(native) | is_native
+                     : reinterpret_cast<std::uintptr_t>(new tracker(executor))) {
+    if (native) [[likely]]
+      scheduler_work_started(*native);
+  }
+  spawn_work(spawn_work&& other) noexcept : word_(std::exchange(other.word_, 0)) {}
+  spawn_work& operator=(spawn_work&&) = delete;
+  ~spawn_work() {
+    if (word_ & is_native) [[likely]]
+      scheduler_work_finished(*reinterpret_cast<scheduler*>(word_ & ~is_native));
+    else if (word_)
+      delete reinterpret_cast<tracker*>(word_);
+  }
+
+ private:
+  static constexpr std::uintptr_t is_native = 1;
+
+  std::uintptr_t word_;  // 0: no work
+};
 
 /// What co_spawn or spawn starts on an `Executor`, with the handler that hears of its end. `Base`
 /// is an operation that submits itself; `Self` has
@@ -39,7 +85,7 @@ class with_end_handler : public Base {
   template <class H, class... Args>
   with_end_handler(const Executor& executor, H&& handler, Args&&... of_base)
       : Base(std::forward<Args>(of_base)...),
-        work_(executor),
+        work_(executor, this->native()),
         handler_work_(get_associated_executor(handler, executor)),
         handler_(std::forward<H>(handler)) {}
   ~with_end_handler() = default;
@@ -73,7 +119,7 @@ class with_end_handler : public Base {
   /// The handler, and the work that is until it has been called.
   struct taken {
     Handler handler;
-    [[no_unique_address]] work_tracker<Executor> work;
+    [[no_unique_address]] spawn_work<Executor> work;
     [[no_unique_address]] handler_work own_work;
   };
   taken take() { return {std::move(handler_), std::move(work_), std::move(handler_work_)}; }
@@ -110,7 +156,7 @@ class with_end_handler : public Base {
     }
   }
 
-  work_tracker<Executor> work_;
+  spawn_work<Executor> work_;
   [[no_unique_address]] handler_work handler_work_;
   [[no_unique_address]] Handler handler_;
 };

@@ -25,9 +25,12 @@ namespace WEFT_NAMESPACE::detail {
 /// waited for, in its handler; an executor's queue; the loop that runs it) ends it by resuming the
 /// innermost coroutine or by destroying all.
 ///
+/// Its operation's function resumes the innermost coroutine, or, when the outermost has ended,
+/// concludes the chain.
+///
 /// It is used by one thread at a time. Here is what is the same for every type of executor; what
 /// has none waits for no operation, and is run by who resumes it.
-class logical_thread_base : public operation, public resume_loop::chain, public task_record {
+class logical_thread_base : public operation, public task_record, public resume_loop::chain {
  public:
   using executor_type = any_io_executor;
   using allocator_type = std::allocator<void>;
@@ -38,7 +41,6 @@ class logical_thread_base : public operation, public resume_loop::chain, public 
 
   cancellation_slot parent_slot;
   cancellation_state cancellation;
-  bool throws_if_cancelled = true;
 
   /// The executor, as one of a type that every coroutine knows.
   any_io_executor get_executor() const noexcept { return functions_->get(*this); }
@@ -72,10 +74,9 @@ class logical_thread_base : public operation, public resume_loop::chain, public 
   }
 
   /// The operation that the innermost coroutine waits for has completed.
-  void resume(std::coroutine_handle<> innermost) {
-    goes_on();
-    in_place_ = 0;
-    resume_loop::run(innermost, *this);
+  void resume() {
+    if (run_innermost())
+      operation::invoke();
   }
 
   /// An operation has completed in its initiating function. Whether the coroutine may go on at
@@ -84,9 +85,9 @@ class logical_thread_base : public operation, public resume_loop::chain, public 
 
   /// Goes on with the innermost coroutine when others have had their turn. False if the executor
   /// refuses: the coroutine goes on at once.
-  bool resume_later(std::coroutine_handle<> innermost) noexcept {
+  bool resume_later() noexcept {
     in_place_ = 0;
-    return submit(innermost);
+    return submit();
   }
 
   /// The outermost coroutine has ended, and is suspended. If no loop runs the chain, it is
@@ -105,6 +106,8 @@ class logical_thread_base : public operation, public resume_loop::chain, public 
   }
 
  protected:
+  enum class stage : unsigned char { queued, running, concluded };
+
   /// What depends on the type of the executor.
   struct executor_functions {
     bool (*submit)(logical_thread_base&) noexcept;
@@ -114,21 +117,15 @@ class logical_thread_base : public operation, public resume_loop::chain, public 
   static const executor_functions functions;
 
   /// One without an executor, which is not recorded before it calls `record`.
-  logical_thread_base(operation::function run, chain::function end) noexcept
-      : operation(run), chain(end), functions_(nullptr), native_(nullptr) {}
-  logical_thread_base(operation::function run, chain::function end,
-                      const executor_functions& of_executor, scheduler* native,
-                      const std::source_location& spawned) noexcept
-      : operation(run),
-        chain(end),
-        task_record(kind, spawned),
-        functions_(&of_executor),
-        native_(native) {}
+  explicit logical_thread_base(operation::function run) noexcept
+      : operation(run), functions_(nullptr), native_(nullptr) {}
+  logical_thread_base(operation::function run, const executor_functions& of_executor,
+                      scheduler* native, const std::source_location& spawned) noexcept
+      : operation(run), task_record(kind, spawned), functions_(&of_executor), native_(native) {}
   ~logical_thread_base() = default;
 
   /// Has the executor run this. Returns whether it will.
-  bool submit(std::coroutine_handle<> next = nullptr) noexcept {
-    next_ = next;
+  bool submit() noexcept {
     if (native_) [[likely]] {
       scheduler_post(*native_, this);
       return true;
@@ -138,7 +135,16 @@ class logical_thread_base : public operation, public resume_loop::chain, public 
 
   void conclude_later() noexcept {
     if (!submit())
-      conclude();
+      operation::invoke();
+  }
+
+  /// Whether coroutines wait, or are queued to go on: when it is taken out of a queue.
+  bool goes_on_below() const noexcept { return innermost_; }
+  /// Goes on with the innermost coroutine. Whether the chain has ended.
+  bool run_innermost() {
+    goes_on();
+    in_place_ = 0;
+    return resume_loop::run_to_end(innermost_->handle(), *this);
   }
 
   /// Destroys the coroutines but the outermost, the innermost first, without recursion.
@@ -151,7 +157,6 @@ class logical_thread_base : public operation, public resume_loop::chain, public 
 
   void record(const std::source_location& spawned) noexcept { task_record::record(kind, spawned); }
 
-  std::coroutine_handle<> next_;          // when taken out of a queue: to be resumed, or null
   awaitable_frame* innermost_ = nullptr;  // the last that waited; null: all have ended
 
  private:
@@ -160,9 +165,13 @@ class logical_thread_base : public operation, public resume_loop::chain, public 
 
   const executor_functions* const functions_;
   scheduler* const native_;
+  unsigned char in_place_ = 0;
+
+ public:
+  bool throws_if_cancelled = true;
 
  protected:
-  unsigned in_place_ = 0;
+  stage stage_ = stage::queued;
 };
 
 template <class Executor>
@@ -173,9 +182,9 @@ class logical_thread : public logical_thread_base {
   const Executor& get_executor() const noexcept { return executor_; }
 
  protected:
-  logical_thread(operation::function run, chain::function end, const Executor& executor,
+  logical_thread(operation::function run, const Executor& executor,
                  const std::source_location& spawned)
-      : logical_thread_base(run, end, functions<Executor>, native_scheduler(executor), spawned),
+      : logical_thread_base(run, functions<Executor>, native_scheduler(executor), spawned),
         executor_(executor) {}
   ~logical_thread() = default;
 

@@ -41,8 +41,7 @@ class operation_awaiter {
   bool await_ready() const noexcept { return false; }
 
   // It must not be inlined: its variables would be kept in the coroutine's frame.
-  [[gnu::noinline]] bool await_suspend(std::coroutine_handle<> h) {
-    handle_ = h;
+  [[gnu::noinline]] bool await_suspend(std::coroutine_handle<>) {
     Thread& thread = thread_;
     const in_place_call call;
     call_ = call.get_name();
@@ -68,7 +67,7 @@ class operation_awaiter {
       case outcome::completed: break;
     }
     goes_on(thread);
-    return !thread.may_go_on() && thread.resume_later(h);
+    return !thread.may_go_on() && thread.resume_later();
   }
 
   typename results::type await_resume() {
@@ -126,7 +125,7 @@ class operation_awaiter {
 
   void completed() {
     if (!in_place_call::ended(call_, outcome::completed)) [[likely]]
-      thread_.resume(handle_);
+      thread_.resume();
   }
   void dropped() noexcept {
     if (!in_place_call::ended(call_, outcome::dropped))
@@ -135,7 +134,6 @@ class operation_awaiter {
 
   [[no_unique_address]] Operation operation_;
   Thread& thread_;
-  std::coroutine_handle<> handle_;
   in_place_call::name call_{};
   std::exception_ptr error_;
   [[no_unique_address]] results results_;

@@ -26,28 +26,16 @@ class WEFT_API resume_loop {
  public:
   static constexpr std::size_t reach = std::size_t{16} << 10;
 
-  /// A chain of coroutines, and what is to be done when it has ended: outside of all of them, so
-  /// that it may destroy them, and throw.
+  /// A chain of coroutines: here, no more than an address.
   class chain {
-   public:
-    using function = void (*)(chain*);
-    void conclude() { function_(this); }
-
    protected:
-    explicit constexpr chain(function f) noexcept : function_(f) {}
+    chain() = default;
     ~chain() = default;
-
-   private:
-    function function_;
   };
 
   /// Resumes `h`, of the chain `c`, and whatever it transfers to, until that waits or the chain has
-  /// ended, which concludes it. Throws what that does.
-  static void run(std::coroutine_handle<> h, chain& c) {
-    if (run_to_end(h, c))
-      c.conclude();
-  }
-  /// The same, but if the chain has ended, that is told, for the caller to conclude it.
+  /// ended. Whether it has: then the caller concludes it, outside of all its coroutines, so that it
+  /// may destroy them, and throw.
   static bool run_to_end(std::coroutine_handle<> h, const chain& c) {
     resume_loop loop(c);
     do {

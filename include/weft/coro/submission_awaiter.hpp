@@ -34,7 +34,7 @@ class submission_awaiter {
 
   bool await_ready() const noexcept { return false; }
   bool await_suspend(std::coroutine_handle<> h) {
-    return is_direct_ ? thread_.resume_later(h) : handler_.await_suspend(h);
+    return is_direct_ ? thread_.resume_later() : handler_.await_suspend(h);
   }
   void await_resume() {
     if (!is_direct_) [[unlikely]]

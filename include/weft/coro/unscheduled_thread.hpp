@@ -30,7 +30,7 @@ class unscheduled_thread final : public logical_thread_base {
     std::coroutine_handle<> handle_;
   };
 
-  unscheduled_thread() noexcept : logical_thread_base(&never_queued, &conclude) {}
+  unscheduled_thread() noexcept : logical_thread_base(&run) {}
   unscheduled_thread(const unscheduled_thread&) = delete;
   unscheduled_thread& operator=(const unscheduled_thread&) = delete;
   ~unscheduled_thread() { take_waiter(); }
@@ -39,11 +39,11 @@ class unscheduled_thread final : public logical_thread_base {
   using logical_thread_base::record;
   using logical_thread_base::unwind;
 
-  bool is_started() const noexcept { return is_started_; }
+  bool is_started() const noexcept { return stage_ != stage::queued; }
 
   /// Runs the chain to its first wait or its end. False if it has ended: who waits is not resumed.
   bool start(awaitable_frame& outermost, awaitable_frame::call& by) noexcept {
-    is_started_ = true;
+    stage_ = stage::running;
     outermost.call_from(*this, by);
     if (!resume_loop::run_to_end(outermost.handle(), *this))
       return true;
@@ -51,9 +51,6 @@ class unscheduled_thread final : public logical_thread_base {
     end_record();
     return false;
   }
-
-  /// Goes on with the coroutine that has waited last.
-  void resume() { logical_thread_base::resume(innermost_->handle()); }
 
   /// `h` is resumed at the end, unless `w` is gone then.
   void wait(std::coroutine_handle<> h, waiter& w) noexcept {
@@ -64,12 +61,11 @@ class unscheduled_thread final : public logical_thread_base {
   }
 
  private:
-  static void never_queued(operation* answer, action what) {
+  // It is never queued: the chain has ended.
+  static void run(operation* base, action what) {
     if (what == action::describe)
-      describe<unscheduled_thread>(answer);
-  }
-  static void conclude(resume_loop::chain* chain) {
-    auto* const self = static_cast<unscheduled_thread*>(chain);
+      return describe<unscheduled_thread>(base);
+    auto* const self = static_cast<unscheduled_thread*>(base);
     self->end_record();
     if (const std::coroutine_handle<> h = self->take_waiter())
       h.resume();
@@ -84,7 +80,6 @@ class unscheduled_thread final : public logical_thread_base {
   }
 
   waiter* waiter_ = nullptr;
-  bool is_started_ = false;
 };
 
 }  // namespace WEFT_NAMESPACE::detail
