@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <source_location>
 #include <span>
 
@@ -24,10 +25,16 @@ struct task_kind {
 /// Where a task is recorded; with what stays the same while it lives.
 struct task_slot : basic_task_slot<task_atomics> {
   std::uint64_t id = 0;
-  const task_kind* kind = nullptr;
-  std::source_location spawned;
-  task_slot* next = nullptr;   // while it is free
-  task_slot* below = nullptr;  // while it is the first of a batch in the store
+  union {
+    task_slot* next;  // while it is free
+    const task_kind* kind;
+  };
+  union {
+    task_slot* below;  // while it is the first of a batch in the store
+    std::source_location spawned;
+  };
+
+  task_slot() noexcept : next(nullptr), below(nullptr) {}
 };
 
 /// The free slots that a thread has, as thread_memory has its blocks: up to two batches, of which
@@ -111,7 +118,7 @@ class task_record : private basic_task_record<task_atomics> {
     if (!slot_) [[unlikely]]
       return;
     slot_->kind = &kind;
-    slot_->spawned = spawned;
+    std::construct_at(&slot_->spawned, spawned);
     begins(*slot_);
   }
   void end_record() noexcept {

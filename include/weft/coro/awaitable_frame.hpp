@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <bit>
 #include <coroutine>
 #include <source_location>
 #include <utility>
@@ -10,6 +11,10 @@
 namespace WEFT_NAMESPACE::detail {
 
 class logical_thread_base;
+
+/// What `std::source_location::current()` makes its value of. As an argument of a co_await it is
+/// better than the class, which g++ keeps in the frame: one for each co_await.
+using source_pointer = decltype(__builtin_source_location());
 
 /// What the promises of all coroutines of a logical thread begin with: the chain of callers, and
 /// where each waits. What is said of a caller is set before the coroutine runs.
@@ -49,8 +54,10 @@ class awaitable_frame : public recycled_frame {
 
   /// Null for the outermost.
   const awaitable_frame* caller() const noexcept { return caller_; }
-  /// Of the co_await that it is in; an empty one if it has not come to one.
-  const std::source_location& where() const noexcept { return where_; }
+  /// Of the co_await that it is in.
+  std::source_location where() const noexcept {
+    return std::bit_cast<std::source_location>(where_);
+  }
 
   std::coroutine_handle<> handle() noexcept {
     return std::coroutine_handle<awaitable_frame>::from_promise(*this);
@@ -104,7 +111,7 @@ class awaitable_frame : public recycled_frame {
   awaitable_frame* caller_;
   call* call_;
   bool* on_stack_;
-  std::source_location where_;
+  source_pointer where_;
 };
 
 }  // namespace WEFT_NAMESPACE::detail

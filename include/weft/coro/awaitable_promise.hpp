@@ -4,7 +4,6 @@
 #include <cassert>
 #include <concepts>
 #include <coroutine>
-#include <source_location>
 #include <type_traits>
 #include <utility>
 
@@ -66,7 +65,7 @@ class awaitable_promise_base : public awaitable_frame {
 
  public:
   std::suspend_always initial_suspend() const noexcept { return {}; }
-  auto final_suspend() noexcept { return return_to_caller{*this}; }
+  auto final_suspend() noexcept { return return_to_caller(); }
 
   /// It does not wait, as it seemed, for another coroutine: that runs now, in the same thread.
   void goes_on_elsewhere() noexcept { this->thread_->goes_on(); }
@@ -75,18 +74,20 @@ class awaitable_promise_base : public awaitable_frame {
   /// Whether the caller is to wait.
   bool run_from(awaitable_frame& caller, call& by) noexcept {
     this->call_from(caller, by);
-    if (!resume_loop::may_call()) [[unlikely]]
-      return run_elsewhere(caller);
     bool has_ended = false;
-    this->on_stack_ = &has_ended;
-    this->handle().resume();
+    if (resume_loop::may_call()) [[likely]] {
+      this->on_stack_ = &has_ended;
+      this->handle().resume();
+    } else {
+      run_elsewhere(caller);
+    }
     return !has_ended;
   }
 
   template <class U, class Executor>
     requires(runs_anywhere || std::is_same_v<Thread, logical_thread<Executor>>)
   auto await_transform(awaitable<U, Executor> callee,
-                       std::source_location where = std::source_location::current()) {
+                       source_pointer where = __builtin_source_location()) {
     where_ = where;
     Thread& thread = this->thread();
     if constexpr (runs_anywhere)
@@ -99,15 +100,14 @@ class awaitable_promise_base : public awaitable_frame {
 
   template <class U>
   auto await_transform(task<U> callee,
-                       std::source_location where = std::source_location::current()) noexcept {
+                       source_pointer where = __builtin_source_location()) noexcept {
     where_ = where;
     return call_of<task_promise<U>, U>(callee);
   }
 
   template <class Operation>
     requires(async_operation_call<Operation>)
-  auto await_transform(Operation&& operation,
-                       std::source_location where = std::source_location::current()) {
+  auto await_transform(Operation&& operation, source_pointer where = __builtin_source_location()) {
     return operation_awaiter<std::decay_t<Operation>, Thread>(std::forward<Operation>(operation),
                                                               begin_wait(where));
   }
@@ -115,20 +115,19 @@ class awaitable_promise_base : public awaitable_frame {
   template <class Signature, direct_initiation Initiation>
   [[gnu::always_inline]] auto await_transform(
       deferred_async_operation<Signature, Initiation>&& operation,
-      std::source_location where = std::source_location::current()) {
+      source_pointer where = __builtin_source_location()) {
     return direct_awaiter<Signature, Initiation, Thread>(std::move(operation), begin_wait(where));
   }
 
   template <submission How, class Target>
   auto await_transform(deferred_async_operation<void(), initiate_submission_to<How, Target>> post,
-                       std::source_location where = std::source_location::current()) {
+                       source_pointer where = __builtin_source_location()) {
     return submission_awaiter<How, Target, Thread>(std::move(post), begin_wait(where));
   }
 
   template <plain_awaitable Awaitable>
     requires(!async_operation_call<Awaitable>)
-  auto await_transform(Awaitable&& awaitable,
-                       std::source_location where = std::source_location::current()) {
+  auto await_transform(Awaitable&& awaitable, source_pointer where = __builtin_source_location()) {
     where_ = where;
     this->thread_->begin_wait(*this);
     return foreign_awaiter<Awaitable>(std::forward<Awaitable>(awaitable), *this->thread_);
@@ -166,17 +165,18 @@ class awaitable_promise_base : public awaitable_frame {
     Value await_resume() { return static_cast<Value>(value); }
   };
 
+  // On the stack it goes on, and destroys itself. It has no member, for which g++ would keep room.
   struct return_to_caller {
-    awaitable_promise_base& self;
-    // On the stack it goes on, and destroys itself.
-    bool await_ready() const noexcept {
-      if (!self.end_on_stack())
+    bool await_ready() const noexcept { return false; }
+    template <class Promise>
+    bool await_suspend(std::coroutine_handle<Promise> h) const noexcept {
+      awaitable_promise_base& self = h.promise();
+      if (self.end_on_stack()) [[likely]] {
+        self.disown();
         return false;
-      self.disown();
+      }
+      self.end_later();
       return true;
-    }
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<>) const noexcept {
-      return self.return_later();
     }
     void await_resume() const noexcept {}
   };
@@ -200,13 +200,21 @@ class awaitable_promise_base : public awaitable_frame {
   };
 
   // The stack has no room, or is somebody else's.
-  [[gnu::noinline]] bool run_elsewhere(awaitable_frame& caller) noexcept {
+  [[gnu::noinline]] void run_elsewhere(awaitable_frame& caller) noexcept {
     caller.leave_stack();
     this->on_stack_ = nullptr;
-    logical_thread_base& thread = *this->thread_;
-    if (!resume_loop::go_on_later(this->handle(), thread))
-      thread.run_below(this->handle());
-    return true;
+    go_on_with(this->handle(), *this->thread_);
+  }
+  /// Has `h` of `thread` resumed in a loop of it.
+  static void go_on_with(std::coroutine_handle<> h, logical_thread_base& thread) noexcept {
+    if (!resume_loop::go_on_later(h, thread))
+      thread.run_below(h);
+  }
+  [[gnu::noinline]] void end_later() noexcept {
+    if (this->caller_) [[likely]]
+      go_on_with(this->caller_->handle(), *this->thread_);
+    else
+      this->thread_->ended();
   }
 
   Thread& thread() const {
@@ -215,7 +223,7 @@ class awaitable_promise_base : public awaitable_frame {
     return static_cast<Thread&>(*thread_);
   }
 
-  Thread& begin_wait(const std::source_location& where) {
+  Thread& begin_wait(source_pointer where) {
     where_ = where;
     Thread& thread = this->thread();
     if (thread.begin_wait(*this)) [[unlikely]]

@@ -38,17 +38,15 @@ class direct_awaiter {
   enum class stage : unsigned char { deferred, performed, waiting, handled };
 
  public:
-  [[gnu::always_inline]] direct_awaiter(operation_type&& operation, Thread& thread)
-      : thread_(thread) {
+  [[gnu::always_inline]] direct_awaiter(operation_type&& operation, Thread& thread) {
     if (!thread.native()) [[unlikely]] {
       std::construct_at(&handler_, std::move(operation), thread);
       stage_ = stage::handled;
     } else if constexpr (may_be_performed) {
-      initiation_ = &deferred_access::initiation(operation);
+      std::construct_at(&deferred_, thread, deferred_access::initiation(operation));
       stage_ = stage::deferred;
     } else {
-      std::construct_at(&waiting_, *this, *thread.native(),
-                        std::move(deferred_access::initiation(operation)));
+      std::construct_at(&waiting_, thread, std::move(deferred_access::initiation(operation)));
       stage_ = stage::waiting;
     }
   }
@@ -57,7 +55,7 @@ class direct_awaiter {
   [[gnu::always_inline]] ~direct_awaiter() {
     switch (stage_) {
       case stage::deferred: break;
-      case stage::performed: std::destroy_at(&value_); break;
+      case stage::performed: std::destroy_at(&performed_); break;
       case stage::waiting: std::destroy_at(&waiting_); break;
       case stage::handled: std::destroy_at(&handler_); break;
     }
@@ -67,18 +65,23 @@ class direct_awaiter {
     if (stage_ == stage::handled) [[unlikely]]
       return false;
     if constexpr (may_be_performed) {
-      return perform() && thread_.may_go_on();
+      return perform() && performed_.thread.may_go_on();
     } else {
       has_completed_ = completes_at_once(waiting_);
-      return has_completed_ && thread_.may_go_on();
+      return has_completed_ && waiting_.thread.may_go_on();
     }
   }
 
   bool await_suspend(std::coroutine_handle<> h) {
     if (stage_ == stage::handled) [[unlikely]]
       return handler_.await_suspend(h);
-    if (stage_ == stage::performed || has_completed_)
-      return thread_.resume_later();
+    if constexpr (may_be_performed) {
+      if (stage_ == stage::performed)
+        return performed_.thread.resume_later();
+    } else {
+      if (has_completed_)
+        return waiting_.thread.resume_later();
+    }
     return wait();
   }
 
@@ -95,46 +98,59 @@ class direct_awaiter {
  private:
   class waiting final : public base {
    public:
-    waiting(direct_awaiter& awaiter, scheduler& owner, Initiation&& initiation)
-        : base(&complete, owner, std::move(initiation)), awaiter_(awaiter) {}
+    waiting(Thread& t, Initiation&& initiation)
+        : base(&complete, *t.native(), std::move(initiation)), thread(t) {}
+
+    Thread& thread;
 
    private:
     static void complete(operation* op, operation::action what) {
       if (what == operation::action::describe)
         return operation::describe<direct_awaiter>(op, true);
-      direct_awaiter& awaiter = static_cast<waiting*>(op)->awaiter_;
+      Thread& thread = static_cast<waiting*>(op)->thread;
       if (what == operation::action::destroy)
-        return awaiter.thread_.destroy();
-      if (awaiter.is_connected_) [[unlikely]]
-        awaiter.disconnect();
-      awaiter.thread_.resume();
+        return thread.destroy();
+      if (thread.cancellation.slot().is_connected()) [[unlikely]]
+        disconnect(thread);
+      thread.resume();
     }
-
-    direct_awaiter& awaiter_;
+  };
+  struct deferred {
+    deferred(Thread& t, Initiation& i) noexcept : thread(t), initiation(i) {}
+    Thread& thread;
+    Initiation& initiation;
+  };
+  struct performed {
+    template <class... V>
+    explicit performed(Thread& t, V&&... v) noexcept(std::is_nothrow_constructible_v<value, V...>)
+        : thread(t), result(std::forward<V>(v)...) {}
+    Thread& thread;
+    [[no_unique_address]] value result;
   };
 
-  bool start() noexcept {
-    thread_.waits(type_text<Initiation>());
+  bool start(Thread& thread) noexcept {
+    thread.waits(type_text<Initiation>());
     if (waiting_.start())
       return true;
-    thread_.goes_on();
+    thread.goes_on();
     return false;
   }
 
   typename results::type take_value() {
     if constexpr (!std::is_void_v<typename results::type>)
-      return std::move(value_);
+      return std::move(performed_.result);
   }
 
   /// Whether it has succeeded without an operation.
   [[gnu::always_inline]] bool perform() noexcept {
-    auto result = initiation_->try_perform();
+    Thread& thread = deferred_.thread;
+    auto result = deferred_.initiation.try_perform();
     if (!result)
       return false;
     if constexpr (std::is_void_v<typename results::type>)
-      std::construct_at(&value_);
+      std::construct_at(&performed_, thread);
     else
-      std::construct_at(&value_, *std::move(result));
+      std::construct_at(&performed_, thread, *std::move(result));
     stage_ = stage::performed;
     return true;
   }
@@ -142,12 +158,14 @@ class direct_awaiter {
   // Not inlined: their variables would be kept in the coroutine's frame.
   [[gnu::noinline]] bool wait() {
     if constexpr (may_be_performed) {
-      std::construct_at(&waiting_, *this, *thread_.native(), std::move(*initiation_));
+      const deferred from(deferred_);
+      std::construct_at(&waiting_, from.thread, std::move(from.initiation));
       stage_ = stage::waiting;
     }
+    Thread& thread = waiting_.thread;
     const bool is_pending =
-        thread_.cancellation.slot().is_connected() ? start_cancellable() : start();
-    return is_pending || (!thread_.may_go_on() && thread_.resume_later());
+        thread.cancellation.slot().is_connected() ? start_cancellable(thread) : start(thread);
+    return is_pending || (!thread.may_go_on() && thread.resume_later());
   }
   [[gnu::noinline]] typename results::type take_results() {
     if (stage_ == stage::handled) [[unlikely]]
@@ -157,32 +175,28 @@ class direct_awaiter {
         [&](auto&&... values) { r.set(std::forward<decltype(values)>(values)...); });
     return r.get();
   }
-  [[gnu::noinline]] bool start_cancellable() {
-    cancellation_slot slot = thread_.cancellation.slot();
+  [[gnu::noinline]] bool start_cancellable(Thread& thread) {
+    cancellation_slot slot = thread.cancellation.slot();
     const slot_lock lock(slot);
     waiting_.retain();
     slot.template emplace<operation_canceller<base>>(&waiting_);
-    is_connected_ = true;
-    if (start())
+    if (start(thread))
       return true;
-    disconnect();
+    disconnect(thread);
     return false;
   }
-  [[gnu::noinline]] void disconnect() noexcept {
-    is_connected_ = false;
-    thread_.cancellation.slot().clear();
+  [[gnu::noinline]] static void disconnect(Thread& thread) noexcept {
+    thread.cancellation.slot().clear();
   }
 
   union {
-    Initiation* initiation_;   // deferred
-    value value_;              // performed
-    waiting waiting_;          // waiting
+    deferred deferred_;
+    performed performed_;
+    waiting waiting_;
     handler_awaiter handler_;  // handled: the executor is not native
   };
-  Thread& thread_;
   stage stage_;
   bool has_completed_ = false;
-  bool is_connected_ = false;
 };
 
 }  // namespace WEFT_NAMESPACE::detail
