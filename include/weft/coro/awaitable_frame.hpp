@@ -52,6 +52,8 @@ class awaitable_frame : public recycled_frame {
   awaitable_frame(const awaitable_frame&) = delete;
   awaitable_frame& operator=(const awaitable_frame&) = delete;
 
+  /// The one that it runs in.
+  logical_thread_base& get_thread() const noexcept { return *thread_; }
   /// Null for the outermost.
   const awaitable_frame* caller() const noexcept { return caller_; }
   /// Of the co_await that it is in.

@@ -128,16 +128,16 @@ class callable<T>::awaiter {
   template <class Caller>
   bool await_suspend(std::coroutine_handle<Caller> caller) noexcept {
     promise& callee = callable_->get_promise();
-    if (callee.own.is_started()) {
-      callee.own.wait(caller, waiter_);
-      return true;
-    }
     if constexpr (std::is_base_of_v<detail::awaitable_frame, Caller>) {
-      caller.promise().goes_on_elsewhere();
-      return callee.run_from(caller.promise(), *callable_);
+      if (!callee.own.is_started()) {
+        caller.promise().goes_on_elsewhere();
+        return callee.run_from(caller.promise(), *callable_);
+      }
+      callee.own.wait(caller, waiter_, &caller.promise().get_thread());
+      return true;
     } else {
       callee.own.wait(caller, waiter_);
-      return callee.own.start(callee, *callable_);
+      return callee.own.is_started() || callee.own.start(callee, *callable_);
     }
   }
   T await_resume() { return callable_->get_promise().take(); }

@@ -28,6 +28,7 @@ class unscheduled_thread final : public logical_thread_base {
     friend unscheduled_thread;
     unscheduled_thread* thread_ = nullptr;
     std::coroutine_handle<> handle_;
+    logical_thread_base* of_;
   };
 
   unscheduled_thread() noexcept : logical_thread_base(&run) {}
@@ -52,10 +53,11 @@ class unscheduled_thread final : public logical_thread_base {
     return false;
   }
 
-  /// `h` is resumed at the end, unless `w` is gone then.
-  void wait(std::coroutine_handle<> h, waiter& w) noexcept {
+  /// `h`, of the logical thread `of` or of none, is resumed at the end, unless `w` is gone then.
+  void wait(std::coroutine_handle<> h, waiter& w, logical_thread_base* of = nullptr) noexcept {
     assert(!waiter_ && "a callable is awaited by one coroutine");
     w.handle_ = h;
+    w.of_ = of;
     w.thread_ = this;
     waiter_ = &w;
   }
@@ -65,18 +67,30 @@ class unscheduled_thread final : public logical_thread_base {
   static void run(operation* base, action what) {
     if (what == action::describe)
       return describe<unscheduled_thread>(base);
-    auto* const self = static_cast<unscheduled_thread*>(base);
-    self->end_record();
-    if (const std::coroutine_handle<> h = self->take_waiter())
-      h.resume();
+    // If who waits ends with it, so does who waits for that: one after the other, on no deeper
+    // stack.
+    for (auto* self = static_cast<unscheduled_thread*>(base);;) {
+      self->end_record();
+      waiter* const w = self->take_waiter();
+      if (!w)
+        return;
+      const std::coroutine_handle<> h = w->handle_;
+      logical_thread_base* const waiting = w->of_;
+      if (!waiting)
+        return h.resume();
+      if (waiting->has_executor())
+        return waiting->run_below(h);
+      if (!resume_loop::run_to_end(h, *waiting))
+        return;
+      self = static_cast<unscheduled_thread*>(waiting);
+    }
   }
 
-  std::coroutine_handle<> take_waiter() noexcept {
+  waiter* take_waiter() noexcept {
     waiter* const w = std::exchange(waiter_, nullptr);
-    if (!w)
-      return nullptr;
-    w->thread_ = nullptr;
-    return w->handle_;
+    if (w)
+      w->thread_ = nullptr;
+    return w;
   }
 
   waiter* waiter_ = nullptr;

@@ -168,6 +168,31 @@ TEST(callable, one_that_is_started_is_awaited_to_its_end) {
   EXPECT_EQ(other.get(), 5);
 }
 
+callable<int> one_more_than(callable<int>& other) {
+  co_return co_await other + 1;
+}
+
+TEST(callable, many_that_wait_for_each_other_end_without_growing_the_stack) {
+  constexpr int many = 200'000;
+  weft::resume_event<int, weft::sharing::local> go;
+  const auto wait = [&]() -> callable<int> { co_return co_await go; };
+  std::vector<callable<int>> chain;
+  chain.reserve(many + 1);
+  chain.push_back(wait());
+  for (int i = 0; i != many; ++i)
+    chain.push_back(one_more_than(chain.back()));
+  for (auto& c : chain)
+    c.start();
+  io_context context;
+  int last = 0;
+  const auto ask = [&]() -> awaitable<void> { last = co_await chain.back(); };
+  co_spawn(context, ask, weft::detached);
+  context.poll();
+  go.resume(1);
+  context.run();
+  EXPECT_EQ(last, many + 1);
+}
+
 TEST(callable, one_that_has_been_waited_for_ends_after_the_waiter_is_gone) {
   weft::resume_event<void, weft::sharing::local> go;
   const auto wait = [&]() -> callable<int> {
