@@ -13,6 +13,7 @@
 #include <weft/coro/generator.hpp>
 #include <weft/coro/resume_event.hpp>
 #include <weft/coro/task.hpp>
+#include <weft/sync/future.hpp>
 
 using weft::awaitable;
 using weft::task;
@@ -49,6 +50,16 @@ weft::generator<int> count() {
 #endif
 }
 
+awaitable<int> take(weft::future<int> f, weft::shared_future<int> shared) {
+  const int read = co_await shared;
+#if WEFT_BAD == 9
+  // bad 9: write co_await std::move
+  co_return read + co_await f;
+#else
+  co_return read + co_await std::move(f);
+#endif
+}
+
 #if WEFT_BAD == 4
 // bad 4: the frame of a coroutine is aligned as operator new aligns
 task<aligned> make_aligned() {
@@ -59,6 +70,7 @@ task<aligned> make_aligned() {
 int main() {
   weft::io_context context;
   co_spawn(context, sum(), weft::detached);
+  co_spawn(context, take({}, {}), weft::detached);
   weft::resume_event<std::unique_ptr<int>> event;
   event.resume(std::make_unique<int>(1));
   const auto handler = [] {};

@@ -133,6 +133,14 @@ class awaitable_promise_base : public awaitable_frame {
     return foreign_awaiter<Awaitable>(std::forward<Awaitable>(awaitable), *this->thread_);
   }
 
+  template <class Operation>
+    requires(async_operation_call<Operation> && !async_operation_call<Operation&> &&
+             !plain_awaitable<Operation&>)
+  void await_transform(Operation&) {
+    static_assert(!std::is_same_v<Operation, Operation>,
+                  "co_await uses this up: write co_await std::move(x)");
+  }
+
   auto await_transform(this_coro::executor_t) const {
     return at_once<decltype(thread().get_executor())>{thread().get_executor()};
   }
