@@ -167,29 +167,32 @@ void complete(scheduler& owner, operation_queue& ops) noexcept {
 }  // namespace
 
 void completed_waits::deliver() noexcept {
-  operation* op = operations_.pop();
-  if (auto* const only = static_cast<waiting_operation*>(op);
-      operations_.empty() && only->relocking_ != waiting_operation::relocking::later &&
-      !only->abroad_) [[likely]]
-    return scheduler_complete(only->owner(), op);
+  auto* const only = static_cast<waiting_operation*>(first_);
+  if (only == last_ && only->relocking_ != waiting_operation::relocking::later && !only->abroad_)
+      [[likely]]
+    return scheduler_complete_next(only->owner(), only);
+  deliver_all();
+}
+
+[[gnu::noinline]] void completed_waits::deliver_all() noexcept {
+  using relocking = waiting_operation::relocking;
   operation_queue of_one_owner;
   scheduler* owner = nullptr;
-  for (; op; op = operations_.pop()) {
-    auto* const ended = static_cast<waiting_operation*>(op);
-    if (ended->relocking_ == waiting_operation::relocking::later) {
-      ended->relocking_ = waiting_operation::relocking::begun;
-      auto* const relocking = static_cast<relocking_operation*>(ended);
-      relocking->relock_(*relocking);
+  while (waiting_operation* const op = pop()) {
+    if (op->relocking_ == relocking::later) {
+      op->relocking_ = relocking::begun;
+      auto* const relocks = static_cast<relocking_operation*>(op);
+      relocks->relock_(*relocks);
       continue;
     }
-    if (ended->abroad_) {
-      ended->abroad_->complete(*ended);
+    if (op->abroad_) {
+      op->abroad_->complete(*op);
       continue;
     }
-    if (owner != &ended->owner()) {
+    if (owner != &op->owner()) {
       if (owner)
         complete(*owner, of_one_owner);
-      owner = &ended->owner();
+      owner = &op->owner();
     }
     of_one_owner.push(op);
   }
@@ -198,11 +201,10 @@ void completed_waits::deliver() noexcept {
 }
 
 void completed_waits::destroy() noexcept {
-  while (operation* const op = operations_.pop()) {
-    auto* const ended = static_cast<waiting_operation*>(op);
-    scheduler& owner = ended->owner();
-    if (ended->abroad_) {
-      if (ended->abroad_->give_up(*ended))
+  while (waiting_operation* const op = pop()) {
+    scheduler& owner = op->owner();
+    if (op->abroad_) {
+      if (op->abroad_->give_up(*op))
         op->destroy();
       continue;
     }

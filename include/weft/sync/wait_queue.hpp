@@ -213,8 +213,8 @@ class completed_waits {
   completed_waits(const completed_waits&) = delete;
   completed_waits& operator=(const completed_waits&) = delete;
   /// Gives each to its owner. They complete in the order in which they were put in.
-  ~completed_waits() {
-    if (!operations_.empty())
+  [[gnu::always_inline]] ~completed_waits() {
+    if (first_)
       deliver();
   }
 
@@ -225,12 +225,12 @@ class completed_waits {
       static_cast<relocking_operation&>(op).has_mutex_ = true;
     else
       op.state_ = waiting_operation::state::granted;
-    operations_.push(&op);
+    push(op);
   }
   void abort(waiting_operation& op) noexcept {
     if (op.relocking_ != waiting_operation::relocking::begun)
       op.state_ = waiting_operation::state::aborted;
-    operations_.push(&op);
+    push(op);
   }
 
   /// Takes all out of `waiting` and has them end so.
@@ -249,9 +249,22 @@ class completed_waits {
   WEFT_API void destroy() noexcept;
 
  private:
+  void push(waiting_operation& op) noexcept {
+    operation_queue::next(&op) = nullptr;
+    (first_ ? operation_queue::next(last_) : first_) = &op;
+    last_ = &op;
+  }
+  waiting_operation* pop() noexcept {
+    operation* const op = first_;
+    if (op)
+      first_ = operation_queue::next(op);
+    return static_cast<waiting_operation*>(op);
+  }
   WEFT_API void deliver() noexcept;
+  void deliver_all() noexcept;
 
-  operation_queue operations_;
+  operation* first_ = nullptr;
+  operation* last_;
 };
 
 /// What the wait_service of a context knows of a core.
