@@ -12,4 +12,11 @@ void channel_atomics::wait_a_little(unsigned looks) noexcept {
     std::this_thread::yield();
 }
 
+bool channel_atomics::barriers_available() noexcept {
+  return asymmetric_barrier_available();
+}
+void channel_atomics::heavy_barrier() noexcept {
+  detail::heavy_barrier();
+}
+
 }  // namespace WEFT_NAMESPACE::detail

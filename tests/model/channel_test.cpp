@@ -16,7 +16,16 @@ using model::require;
 using model::thread;
 
 struct atomics : model::atomics {
+  using where = std::source_location;
+  static constexpr unsigned patience = 1;
   static void wait_a_little(unsigned) noexcept { model::yield(); }
+  static const void* this_thread() noexcept { return names + model::this_thread(); }
+  static bool barriers_available() noexcept { return true; }
+  static void light_barrier(where w = where::current()) { model::light_barrier(w); }
+  static void heavy_barrier(where w = where::current()) { model::heavy_barrier(w); }
+
+ private:
+  static constexpr char names[16] = {};
 };
 
 /// What threads know to be plain memory of a slot, by its address.
@@ -47,13 +56,15 @@ class payload {
 /// A channel of which receivers are known by their number alone: what its lock protects is plain,
 /// what goes past the lock is the shipping ring.
 class fixture {
+  using ring = weft::detail::channel_ring<payload, atomics>;
+
  public:
   explicit fixture(std::size_t capacity) : ring_(capacity) {}
 
   /// Whether the channel has taken `n`.
   bool send(int n) {
     payload value(n, cells_);
-    if (ring_.try_push(value))
+    if (ring_.try_push(value, [this] { designate(); }) == ring::attempt::done)
       return true;
     const std::lock_guard lock(mutex_);
     ring_.shut();
@@ -73,7 +84,7 @@ class fixture {
   /// Receives, or leaves word that it waits.
   void receive() {
     int n = 0;
-    if (ring_.try_pop([&](payload&& value) { n = value.read(); })) {
+    if (try_pop(n) == ring::attempt::done) {
       const std::lock_guard lock(mutex_);
       received_.push_back(n);
       return;
@@ -83,6 +94,38 @@ class fixture {
     if (!take())
       ++waiting_;
     open();
+  }
+
+  /// Whether it was empty when nobody waited, or there was a value; then it has been received.
+  bool poll() {
+    int n = 0;
+    const auto outcome = try_pop(n);
+    if (outcome == ring::attempt::refused)
+      return false;
+    const std::lock_guard lock(mutex_);
+    if (outcome == ring::attempt::done) {
+      received_.push_back(n);
+      return true;
+    }
+    ring_.shut();
+    const bool taken = take();
+    open();
+    return taken;
+  }
+
+  /// Whether the channel has taken `n`, without a receiver.
+  bool offer(int n) {
+    payload value(n, cells_);
+    const auto outcome = ring_.try_push(value, [this] { designate(); });
+    if (outcome != ring::attempt::unclear)
+      return outcome == ring::attempt::done;
+    const std::lock_guard lock(mutex_);
+    ring_.shut();
+    const bool has_room = !ring_.full();
+    if (has_room)
+      ring_.push(value);
+    open();
+    return has_room;
   }
 
   /// Cancels a wait, if there is one.
@@ -110,7 +153,18 @@ class fixture {
 
   bool is_waited_for() const { return waiting_ != 0; }
 
+  /// The calling thread becomes the owner.
+  void designate() {
+    const std::lock_guard lock(mutex_);
+    ring_.shut();
+    ring_.designate();
+    open();
+  }
+
  private:
+  typename ring::attempt try_pop(int& n) {
+    return ring_.try_pop([&](payload&& value) { n = value.read(); }, [this] { designate(); });
+  }
   bool take() {
     payload* const value = ring_.front();
     if (!value)
@@ -126,7 +180,7 @@ class fixture {
   }
 
   cells cells_;
-  weft::detail::channel_ring<payload, atomics> ring_;
+  ring ring_;
   model::mutex mutex_;
   int waiting_ = 0;
   std::vector<int> received_;  // guarded by mutex_
@@ -192,12 +246,96 @@ void a_wait_is_cancelled() {
   f.check(1);
 }
 
+// One thread has become the owner of the ring: `designate` is called where its laps would have
+// called it.
+
+void an_owner_meets_a_sender() {
+  fixture f(2);
+  f.designate();
+  thread other([&] { require(f.send(2), "not taken"); });
+  require(f.send(1), "not taken");
+  f.receive();
+  f.receive();
+  other.join();
+  f.check(2);
+}
+
+void an_owner_meets_a_receiver() {
+  fixture f(1);
+  f.designate();
+  thread other([&] { f.receive(); });
+  const int sent = f.send(1) + f.send(3);
+  other.join();
+  f.receive();
+  f.check(sent);
+  require(f.is_waited_for() == (sent == 1), "who waits is forgotten");
+}
+
+void an_owner_that_is_one_no_longer() {
+  fixture f(1);
+  f.designate();
+  thread other([&] {
+    f.receive();
+    require(f.send(2), "not taken");
+  });
+  require(f.send(1), "not taken");
+  other.join();
+  f.receive();
+  f.check(2);
+}
+
+void laps_make_an_owner() {
+  fixture f(1);
+  thread other([&] { f.receive(); });
+  require(f.send(1), "not taken");
+  other.join();
+  int sent = 1;
+  for (int i = 0; i != 3; ++i) {
+    require(f.offer(2 * ++sent + 1), "not taken");
+    require(f.poll(), "not received");
+  }
+  f.check(sent);
+}
+
+void there_is_a_value_behind_one_that_is_being_put_in() {
+  fixture f(2);
+  thread one([&] { require(f.offer(1), "not taken"); });
+  thread two([&] {
+    require(f.offer(2), "not taken");
+    require(f.poll(), "its own value is there, at least");
+  });
+  one.join();
+  two.join();
+  f.check(2);
+}
+
+void there_is_room_behind_a_value_that_is_being_taken() {
+  fixture f(2);
+  require(f.send(1) && f.send(2), "not taken");
+  thread one([&] { require(f.poll(), "not received"); });
+  thread two([&] {
+    require(f.poll(), "not received");
+    require(f.offer(3), "it has made room itself");
+  });
+}
+
 TEST(channel_model, loses_no_value_and_no_wake_up_and_needs_its_orders) {
-  model::every_order_is_needed({{"senders_and_a_receiver", senders_and_a_receiver, {}},
-                                {"laps_of_one_slot", laps_of_one_slot, {}},
-                                {"a_receiver_waits", a_receiver_waits, {}},
-                                {"receivers_wait", receivers_wait, {}},
-                                {"a_wait_is_cancelled", a_wait_is_cancelled, {}}});
+  model::every_order_is_needed(
+      {{"senders_and_a_receiver", senders_and_a_receiver, {}},
+       {"laps_of_one_slot", laps_of_one_slot, {}},
+       {"a_receiver_waits", a_receiver_waits, {}},
+       {"receivers_wait", receivers_wait, {}},
+       {"a_wait_is_cancelled", a_wait_is_cancelled, {}},
+       {"an_owner_meets_a_sender", an_owner_meets_a_sender, {}},
+       {"an_owner_meets_a_receiver", an_owner_meets_a_receiver, {}},
+       {"an_owner_that_is_one_no_longer", an_owner_that_is_one_no_longer, {}},
+       {"laps_make_an_owner", laps_make_an_owner, {}},
+       {"there_is_a_value_behind_one_that_is_being_put_in",
+        there_is_a_value_behind_one_that_is_being_put_in,
+        {}},
+       {"there_is_room_behind_a_value_that_is_being_taken",
+        there_is_room_behind_a_value_that_is_being_taken,
+        {}}});
 }
 
 }  // namespace

@@ -141,16 +141,16 @@ class channel_send_operation : public channel_send<T, Policy> {
 /// T is an object type whose move constructor does not throw.
 ///
 /// Cost: a value that need not wait, in a bounded channel, takes one compare-exchange on either
-/// side, or none with sharing::local; otherwise a short lock. A wait takes no memory beyond its
-/// operation: in a coroutine none at all. The channel itself allocates room for its values at once
-/// if it is bounded.
+/// side, or none with sharing::local, and while one thread is at both ends; otherwise a short lock.
+/// A wait takes no memory beyond its operation: in a coroutine none at all. The channel itself
+/// allocates room for its values at once if it is bounded.
 ///
 /// Thread safety: with sharing::concurrent, any member from any thread while the channel lives, but
 /// for moving it. With sharing::local, one thread, but for what makes, and destroys, it.
 ///
 /// When it is destroyed, what waits in it completes with error::operation_aborted, and what it
-/// holds is destroyed. When its context is destroyed, so is what waits in it, un-called. Another
-/// context whose coroutines wait in it must not be destroyed before that.
+/// holds is destroyed. When its context is destroyed, so is what waits in it, un-called; when
+/// another one is, so is what waits in it of that one.
 template <class T, class Policy = sharing::concurrent, class Executor = any_io_executor,
           class Transform = no_transform>
 class basic_channel {
@@ -229,8 +229,7 @@ class basic_channel {
     return try_send(T(value));
   }
 
-  /// Receives without waiting. Nothing if the channel is empty; also while a sender on another
-  /// thread is just putting in what comes next. O(1).
+  /// Receives without waiting. Nothing if the channel is empty. O(1).
   std::optional<T> try_receive() {
     auto outcome = detail::channel_outcome::success;
     std::optional<T> value;

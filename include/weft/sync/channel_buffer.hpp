@@ -45,7 +45,7 @@ class channel_buffer {
 
   /// Takes `value`. False, and it is left alone, if there is no memory. Requires that it is not
   /// full.
-  bool push(T& value) noexcept {
+  [[gnu::always_inline]] bool push(T& value) noexcept {
     assert(!full());
     if (size_ == allocated_ && !grow()) [[unlikely]]
       return false;
@@ -61,7 +61,7 @@ class channel_buffer {
   T& front() noexcept { return values_[front_]; }
 
   /// Destroys it.
-  void drop() noexcept {
+  [[gnu::always_inline]] void drop() noexcept {
     std::destroy_at(values_ + front_);
     if (++front_ == allocated_)
       front_ = 0;

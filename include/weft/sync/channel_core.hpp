@@ -182,10 +182,9 @@ class channel_core final : public wait_core<Policy> {
   /// False, with `value` left alone, if it would have to wait. `outcome` tells the rest.
   bool try_send(T& value, channel_outcome& outcome) noexcept {
     if constexpr (is_concurrent) {
-      if (ring_.try_push(value))
-        return true;
-      if (!ring_.is_shut())
-        return false;
+      const auto attempt = push_to_ring(value);
+      if (attempt != ring::attempt::unclear)
+        return attempt == ring::attempt::done;
     }
     completed_waits done;
     const std::lock_guard lock(*this);
@@ -194,10 +193,9 @@ class channel_core final : public wait_core<Policy> {
 
   bool try_receive(std::optional<T>& value, channel_outcome& outcome) noexcept {
     if constexpr (is_concurrent) {
-      if (pop_from_ring(value))
-        return true;
-      if (!ring_.is_shut())
-        return false;
+      const auto attempt = pop_from_ring(value);
+      if (attempt != ring::attempt::unclear)
+        return attempt == ring::attempt::done;
     }
     completed_waits done;
     const std::lock_guard lock(*this);
@@ -207,7 +205,7 @@ class channel_core final : public wait_core<Policy> {
   /// Whether it could be done at once. If not, nothing has happened.
   [[gnu::always_inline]] bool send_at_once(T& value) noexcept {
     if constexpr (is_concurrent) {
-      if (ring_.try_push(value)) [[likely]]
+      if (push_to_ring(value) == ring::attempt::done) [[likely]]
         return true;
       return receivers_wait_.load(std::memory_order_relaxed) && hand_over(value);
     } else {
@@ -219,7 +217,7 @@ class channel_core final : public wait_core<Policy> {
   }
   [[gnu::always_inline]] bool receive_at_once(std::optional<T>& value) noexcept {
     if constexpr (is_concurrent) {
-      if (pop_from_ring(value)) [[likely]]
+      if (pop_from_ring(value) == ring::attempt::done) [[likely]]
         return true;
       return senders_wait_.load(std::memory_order_relaxed) && take_over(value);
     } else {
@@ -237,15 +235,8 @@ class channel_core final : public wait_core<Policy> {
   // ---- waiting
 
   /// Whether it is pending now.
-  bool start(send_type& op) noexcept {
-    completed_waits done;
-    const std::lock_guard lock(*this);
-    if (perform(op, done))
-      return false;
-    enqueue(op);
-    return true;
-  }
-  bool start(receive_type& op) noexcept {
+  template <class Operation>
+  bool start(Operation& op) noexcept {
     completed_waits done;
     const std::lock_guard lock(*this);
     if (perform(op, done))
@@ -361,12 +352,19 @@ class channel_core final : public wait_core<Policy> {
     return receive_now(value, outcome, done) && value;
   }
 
-  bool pop_from_ring(std::optional<T>& value) noexcept {
-    return ring_.try_pop([&](T&& v) { value.emplace(std::move(v)); });
+  [[gnu::always_inline]] auto push_to_ring(T& value) noexcept {
+    return ring_.try_push(value, [this] { designate(); });
+  }
+  [[gnu::always_inline]] auto pop_from_ring(std::optional<T>& value) noexcept {
+    return ring_.try_pop([&](T&& v) { value.emplace(std::move(v)); }, [this] { designate(); });
+  }
+  [[gnu::noinline]] void designate() noexcept {
+    const std::lock_guard lock(*this);
+    ring_.designate();
   }
 
   /// Takes out the first that may be performed, or returns null if there is none.
-  static wait* claim_first(wait_list<wait>& waiting) noexcept {
+  [[gnu::always_inline]] static wait* claim_first(wait_list<wait>& waiting) noexcept {
     for (wait* op = waiting.front(); op; op = wait_list<wait>::after(*op))
       if (op->claim()) [[likely]] {
         waiting.remove(*op);
@@ -414,7 +412,8 @@ class channel_core final : public wait_core<Policy> {
     return true;
   }
 
-  bool send_now(T& value, channel_outcome& outcome, completed_waits& done) noexcept {
+  [[gnu::always_inline]] bool send_now(T& value, channel_outcome& outcome,
+                                       completed_waits& done) noexcept {
     if (is_closed_) [[unlikely]] {
       outcome = channel_outcome::closed;
       return true;
@@ -431,8 +430,8 @@ class channel_core final : public wait_core<Policy> {
     return true;
   }
 
-  bool receive_now(std::optional<T>& value, channel_outcome& outcome,
-                   completed_waits& done) noexcept {
+  [[gnu::always_inline]] bool receive_now(std::optional<T>& value, channel_outcome& outcome,
+                                          completed_waits& done) noexcept {
     if (pop(value)) {
       if (wait* const op = claim_first(senders_)) {
         push(static_cast<send_type*>(op)->value);  // there is memory: it was bounded, and full

@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include <weft/base/asymmetric_barrier.hpp>
 #include <weft/base/atomics.hpp>
 #include <weft/base/config.hpp>
 
@@ -34,6 +35,16 @@ namespace WEFT_NAMESPACE::detail {
 ///   4. The bits are read together with what they protect, in one word, so nothing else orders
 ///      them. All values pass by the stamps: a releasing store pairs with the acquiring load that
 ///      reads it.
+///
+/// A thread that keeps coming to both ends, and meets no other, becomes the *owner*. For it the
+/// ring is open while it is shut for all others, and it needs no compare-exchange:
+///   5. `owner_` changes under the channel's lock. Who shuts the ring stores null, and who lets in
+///      stores the owner again, unless another thread has shut it: then nobody is the owner from
+///      then on, nor will be. So `busy_` has one writer.
+///   6. The owner: busy_ = true; light barrier; if it is the owner still, it is in. It leaves with
+///      busy_ = false (release). Another thread that shuts the ring: owner_ = null; heavy barrier;
+///      waits for busy_ == false (acquire). By the barrier pair either the owner sees that it is
+///      not, or the other one waits for it.
 template <class T, class Atomics>
 class channel_ring {
   using word = std::uint64_t;
@@ -73,53 +84,80 @@ class channel_ring {
     std::allocator<slot>().deallocate(slots_, capacity_);
   }
 
-  /// Takes `value`. If not, and it is left alone, the ring is full or shut, or a value is just
-  /// being taken from the slot that comes next.
-  bool try_push(T& value) noexcept {
+  /// `refused`: it was full, or empty, at a moment, and open. `unclear`: it is shut, or another
+  /// thread is between making the next slot its own and finishing.
+  enum class attempt : unsigned char { done, refused, unclear };
+
+  /// Takes `value`, or leaves it alone. Calls `suggest_owner()` if this thread should become the
+  /// owner.
+  template <class Suggest>
+  [[gnu::always_inline]] attempt try_push(T& value, Suggest suggest_owner) noexcept {
     word tail = tail_.load(std::memory_order_relaxed);
     while (!(tail & mark)) {
       slot& s = slots_[index(tail)];
-      const word stamp = s.stamp.load(std::memory_order_acquire);
+      const word stamp = s.look();
       if (stamp == tail) [[likely]] {
         if (tail_.compare_exchange_weak(tail, after(tail), std::memory_order_relaxed)) {
-          std::construct_at(s.value(), std::move(value));
-          s.stamp.store(tail | mark, std::memory_order_release);
-          return true;
+          s.fill(value, tail);
+          if (index(tail) == 0 && keeps_coming()) [[unlikely]]
+            suggest_owner();
+          return attempt::done;
         }
       } else if (is_before(stamp, tail)) {
-        return false;
+        return full_at(tail) ? attempt::refused : attempt::unclear;
       } else {
         tail = tail_.load(std::memory_order_relaxed);
       }
     }
-    return false;
+    if (!enter())
+      return attempt::unclear;
+    tail = tail_.load(std::memory_order_relaxed) & ~mark;
+    slot& s = slots_[index(tail)];
+    auto outcome = attempt::done;
+    if (s.look() == tail) [[likely]] {
+      s.fill(value, tail);
+      tail_.store(after(tail) | mark, std::memory_order_relaxed);
+    } else {
+      outcome = full_at(tail) ? attempt::refused : attempt::unclear;
+    }
+    exit();
+    return outcome;
   }
 
-  /// Calls `take(T&&)` with the value that leaves. If not, the ring is empty or shut, or the value
-  /// that comes next is just being put in.
-  template <class Take>
-  bool try_pop(Take take) noexcept {
+  /// Calls `take(T&&)` with the value that leaves, if one does; `suggest_owner` as above.
+  template <class Take, class Suggest>
+  [[gnu::always_inline]] attempt try_pop(Take take, Suggest suggest_owner) noexcept {
     word head = head_.load(std::memory_order_relaxed);
     while (!(head & mark)) {
       slot& s = slots_[index(head)];
-      const word stamp = s.stamp.load(std::memory_order_acquire);
+      const word stamp = s.look();
       if (stamp == (head | mark)) [[likely]] {
         if (head_.compare_exchange_weak(head, after(head), std::memory_order_relaxed)) {
-          take(std::move(*s.value()));
-          std::destroy_at(s.value());
-          s.stamp.store(head + lap, std::memory_order_release);
-          return true;
+          s.empty(take, head);
+          if (index(head) == 0 && keeps_coming()) [[unlikely]]
+            suggest_owner();
+          return attempt::done;
         }
       } else if (is_before(stamp, head | mark)) {
-        return false;
+        return empty_at(head) ? attempt::refused : attempt::unclear;
       } else {
         head = head_.load(std::memory_order_relaxed);
       }
     }
-    return false;
+    if (!enter())
+      return attempt::unclear;
+    head = head_.load(std::memory_order_relaxed) & ~mark;
+    slot& s = slots_[index(head)];
+    auto outcome = attempt::done;
+    if (s.look() == (head | mark)) [[likely]] {
+      s.empty(take, head);
+      head_.store(after(head) | mark, std::memory_order_relaxed);
+    } else {
+      outcome = empty_at(head) ? attempt::refused : attempt::unclear;
+    }
+    exit();
+    return outcome;
   }
-
-  bool is_shut() const noexcept { return tail_.load(std::memory_order_relaxed) & mark; }
 
   /// How many values there are, or were a moment ago.
   std::size_t size() const noexcept {
@@ -137,17 +175,31 @@ class channel_ring {
     if (!is_shut()) {
       tail_.fetch_or(mark, std::memory_order_relaxed);
       head_.fetch_or(mark, std::memory_order_relaxed);
+    } else if (owner_.load(std::memory_order_relaxed)) {
+      owner_.store(nullptr, std::memory_order_relaxed);
+      if (designated_ != Atomics::this_thread()) [[unlikely]]
+        disown();
     }
   }
-  /// From now on all do.
+  /// From now on all do, or its owner.
   void let_in() noexcept {
-    if (slots_ && is_shut()) {
-      tail_.store(tail_.load(std::memory_order_relaxed) & ~mark, std::memory_order_relaxed);
-      head_.store(head_.load(std::memory_order_relaxed) & ~mark, std::memory_order_relaxed);
+    if (!slots_ || !is_shut())
+      return;
+    if (designated_) {
+      owner_.store(designated_, std::memory_order_relaxed);
+      return;
     }
+    tail_.store(tail_.load(std::memory_order_relaxed) & ~mark, std::memory_order_relaxed);
+    head_.store(head_.load(std::memory_order_relaxed) & ~mark, std::memory_order_relaxed);
   }
 
   // ---- while it is shut
+
+  /// The caller's thread becomes the owner, if there has not been one.
+  void designate() noexcept {
+    if (std::exchange(may_have_owner_, false) && Atomics::barriers_available())
+      designated_ = Atomics::this_thread();
+  }
 
   bool full() const noexcept { return size() == capacity_; }
 
@@ -156,8 +208,7 @@ class channel_ring {
     const word tail = tail_.load(std::memory_order_relaxed) & ~mark;
     slot& s = slots_[index(tail)];
     wait_for(s, tail);
-    std::construct_at(s.value(), std::move(value));
-    s.stamp.store(tail | mark, std::memory_order_release);
+    s.fill(value, tail);
     tail_.store(after(tail) | mark, std::memory_order_relaxed);
   }
 
@@ -182,6 +233,18 @@ class channel_ring {
     explicit slot(word w) noexcept : stamp(w) {}
     T* value() noexcept { return std::launder(reinterpret_cast<T*>(memory)); }
 
+    word look() const noexcept { return stamp.load(std::memory_order_acquire); }
+    void fill(T& from, word tail) noexcept {
+      std::construct_at(value(), std::move(from));
+      stamp.store(tail | mark, std::memory_order_release);
+    }
+    template <class Take>
+    void empty(Take& take, word head) noexcept {
+      take(std::move(*value()));
+      std::destroy_at(value());
+      stamp.store(head + lap, std::memory_order_release);
+    }
+
     atomic<word> stamp;
     alignas(T) std::byte memory[sizeof(T)];
   };
@@ -197,20 +260,90 @@ class channel_ring {
   }
 
   static void wait_for(const slot& s, word stamp) noexcept {
-    for (unsigned looks = 0; s.stamp.load(std::memory_order_acquire) != stamp; ++looks)
+    for (unsigned looks = 0; s.look() != stamp; ++looks)
+      Atomics::wait_a_little(looks);
+  }
+
+  bool is_shut() const noexcept { return tail_.load(std::memory_order_relaxed) & mark; }
+
+  // Positions only grow. So if the other one is found where it is as late as it may be, they were
+  // so at that moment.
+  bool full_at(word tail) const noexcept {
+    return (head_.load(std::memory_order_relaxed) & ~mark) + lap == tail;
+  }
+  bool empty_at(word head) const noexcept {
+    return (tail_.load(std::memory_order_relaxed) & ~mark) == head;
+  }
+
+  /// Called once in a lap at either end: whether it is time that this thread becomes the owner. A
+  /// guess.
+  [[gnu::noinline]] bool keeps_coming() noexcept {
+    const void* const self = Atomics::this_thread();
+    const bool again = latest_.load(std::memory_order_relaxed) == self;
+    const unsigned times = again ? times_.load(std::memory_order_relaxed) + 1 : 0;
+    latest_.store(self, std::memory_order_relaxed);
+    times_.store(times, std::memory_order_relaxed);
+    return times == Atomics::patience;
+  }
+
+  bool enter() noexcept {
+    const void* const self = Atomics::this_thread();
+    if (owner_.load(std::memory_order_relaxed) != self)
+      return false;
+    busy_.store(true, std::memory_order_relaxed);
+    Atomics::light_barrier();
+    if (owner_.load(std::memory_order_relaxed) == self) [[likely]]
+      return true;
+    exit();
+    return false;
+  }
+  void exit() noexcept { busy_.store(false, std::memory_order_release); }
+
+  [[gnu::noinline]] void disown() noexcept {
+    designated_ = nullptr;
+    Atomics::heavy_barrier();
+    for (unsigned looks = 0; busy_.load(std::memory_order_acquire); ++looks)
       Atomics::wait_a_little(looks);
   }
 
   const std::uint32_t capacity_;
   slot* const slots_;
+  // Under the channel's lock.
+  bool may_have_owner_ = true;
+  const void* designated_ = nullptr;  // the owner while the ring is let in
+  atomic<const void*> owner_{nullptr};
+  atomic<const void*> latest_{nullptr};
+  atomic<unsigned> times_{0};
   alignas(cache_line) atomic<word> tail_;
+  atomic<bool> busy_{false};
   alignas(cache_line) atomic<word> head_;
 };
 
-/// What it takes from the standard library.
+/// What it takes from the standard library, and from this one.
 struct channel_atomics : std_atomics {
+  /// How often in a row one thread ends a lap, of values in or out, before it becomes the owner.
+  static constexpr unsigned patience = 16;
+
   /// Between two looks at what another thread is about to finish: `looks` were in vain.
   WEFT_API static void wait_a_little(unsigned looks) noexcept;
+
+  /// Names the calling thread among those that live. Looked up each time: a fiber may have come
+  /// from another thread, which the compiler does not know.
+  static const void* this_thread() noexcept {
+    const void* self;
+#if defined(__x86_64__)
+    asm volatile("mov %%fs:0, %0" : "=r"(self));
+#elif defined(__aarch64__)
+    asm volatile("mrs %0, tpidr_el0" : "=r"(self));
+#else
+#error "name the thread on this architecture"
+#endif
+    return self;
+  }
+
+  WEFT_API static bool barriers_available() noexcept;
+  static void light_barrier() noexcept { detail::light_barrier(); }
+  WEFT_API static void heavy_barrier() noexcept;
 };
 
 }  // namespace WEFT_NAMESPACE::detail

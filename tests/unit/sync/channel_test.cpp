@@ -23,6 +23,7 @@
 #include <weft/context/thread_pool.hpp>
 #include <weft/coro/awaitable.hpp>
 #include <weft/coro/co_spawn.hpp>
+#include <weft/execution/executor_work_guard.hpp>
 
 #include "support/cancellable.hpp"
 #include "unit/sync/completions.hpp"
@@ -607,6 +608,31 @@ TEST(channel, coroutines_of_two_contexts_meet) {
   EXPECT_EQ(got, 100);
 }
 
+TEST(channel, has_the_receiver_that_it_wakes_go_first) {
+  io_context context;
+  channel<int> c(context);
+  std::string order;
+  c.async_receive([&](error_code, int) { order += 'r'; });
+  std::promise<void> blocked;
+  std::promise<void> end;
+  weft::post(context, [&] {
+    blocked.set_value();
+    end.get_future().wait();
+  });
+  std::thread other([&] { context.run(); });
+  blocked.get_future().wait();
+  weft::post(context, [&] {
+    weft::post(context, [&] {
+      order += 'p';
+      end.set_value();
+    });
+    c.try_send(1);
+  });
+  context.run();
+  other.join();
+  EXPECT_EQ(order, "rp");
+}
+
 // ---- threads
 
 void exchange_between_threads(std::size_t capacity, int senders, int receivers, int each) {
@@ -653,6 +679,92 @@ TEST(channel_threads, lose_no_value) {
 
 TEST(channel_threads, lose_no_value_among_many) {
   exchange_between_threads(16, 8, 8, 500);
+}
+
+TEST(channel_threads, find_what_they_have_sent_themselves) {
+  for (const std::size_t capacity : {2, 3}) {
+    io_context context;
+    channel<int> c(context, capacity);
+    const auto pass = [&] {
+      for (int i = 0; i != 20000; ++i) {
+        EXPECT_TRUE(c.try_send(i)) << "there is room for one value of each thread";
+        EXPECT_TRUE(c.try_receive()) << "there is a value, at least its own";
+      }
+    };
+    std::thread other(pass);
+    pass();
+    other.join();
+    EXPECT_EQ(c.size(), 0u);
+  }
+}
+
+TEST(channel_threads, take_over_a_channel_of_another_thread) {
+  io_context context;
+  channel<int> c(context, 4);
+  int sent = 0;
+  int expected = 0;
+  const auto pass = [&] {
+    for (int lap = 0; lap != 40; ++lap) {
+      while (c.try_send(sent))
+        ++sent;
+      while (const auto value = c.try_receive())
+        EXPECT_EQ(*value, expected++);
+    }
+    EXPECT_TRUE(c.try_send(sent++));
+  };
+  pass();
+  std::thread(pass).join();
+  std::thread receiver([&] {
+    for (int i = 0; i != 20000;) {
+      if (const auto value = c.try_receive()) {
+        EXPECT_EQ(*value, expected++);
+        ++i;
+      }
+    }
+  });
+  for (int i = 1; i != 20000;)
+    i += c.try_send(sent) ? (++sent, 1) : 0;
+  receiver.join();
+  EXPECT_EQ(expected, sent);
+}
+
+TEST(channel_threads, meet_one_that_has_had_both_ends) {
+  // The owner of the ring goes on while another one comes: with values, waits, and the end.
+  for (int round = 0; round != 200; ++round) {
+    io_context context;
+    channel<int> c(context, 4);
+    int sum = 0;
+    int left = 2;
+    const auto produce = [&](int count) -> awaitable<void> {
+      for (int i = 0; i != count; ++i)
+        co_await c.async_send(1);
+    };
+    const auto consume = [&]() -> awaitable<void> {
+      while (const auto value = co_await c.async_next())
+        sum += *value;
+    };
+    co_spawn(context, produce(1000), [&](std::exception_ptr) {
+      if (--left == 0)
+        c.close();
+    });
+    co_spawn(context, consume(), detached);
+    std::thread other([&] {
+      for (int i = 0; i != 100; ++i)
+        if (!c.try_send(1))
+          --i;
+      weft::post(context, [&] {
+        if (--left == 0)
+          c.close();
+      });
+    });
+    const auto work = weft::make_work_guard(context);
+    while (left != 0)
+      context.run_one();
+    other.join();
+    context.restart();
+    context.poll();
+    EXPECT_EQ(sum, 1100);
+  }
 }
 
 TEST(channel_threads, lose_no_value_to_cancelled_waits) {
