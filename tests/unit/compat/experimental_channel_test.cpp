@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -42,6 +43,20 @@ TYPED_TEST(experimental_channel, tries) {
   const auto note = [&](error_code, int value) { got.push_back(value); };
   while (c.try_receive(note)) {}
   EXPECT_EQ(got, (std::vector<int>{1, 2}));
+}
+
+TEST(experimental_channels, leaves_a_value_that_it_does_not_take) {
+  weft::io_context context;
+  experimental::concurrent_channel<void(error_code, std::unique_ptr<int>)> c(context, 1);
+  EXPECT_TRUE(c.try_send(error_code(), std::make_unique<int>(1)));
+  auto value = std::make_unique<int>(2);
+  EXPECT_FALSE(c.try_send(error_code(), std::move(value)));
+  ASSERT_TRUE(value);
+  EXPECT_EQ(*value, 2);
+  c.close();
+  EXPECT_FALSE(c.try_send(error_code(), std::move(value)));
+  ASSERT_TRUE(value);
+  EXPECT_EQ(*value, 2);
 }
 
 TYPED_TEST(experimental_channel, carries_the_error_with_the_message) {

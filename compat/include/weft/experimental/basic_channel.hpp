@@ -68,6 +68,13 @@ struct channel_signatures {
   }
 };
 
+/// Undoes the making of `value` from `std::forward<Arg>(arg)`, if that was a move.
+template <class Arg, class Value>
+void give_back(Value& value, Arg& arg) {
+  if constexpr (std::is_same_v<Arg, Value> && std::is_move_assignable_v<Value>)
+    arg = std::move(value);
+}
+
 /// What a receive gives its handler: a message, or that none has come.
 template <class Payload, class Traits>
 struct channel_receive_results {
@@ -163,13 +170,19 @@ class basic_channel {
   void close() noexcept { core_->end(); }
   void cancel() noexcept { core_->cancel(); }
 
-  /// Sends without waiting. False if that is not possible.
+  /// Sends without waiting. False if that is not possible; values that were to be moved are the
+  /// caller's still then.
   template <class... Args>
     requires(index_of<Args...> != detail::no_message)
   bool try_send(Args&&... args) {
-    payload message(std::in_place_index<index_of<Args...>>, std::forward<Args>(args)...);
+    constexpr std::size_t index = index_of<Args...>;
+    payload message(std::in_place_index<index>, std::forward<Args>(args)...);
     auto outcome = detail::channel_outcome::success;
-    return core_->try_send(message, outcome) && outcome == detail::channel_outcome::success;
+    if (core_->try_send(message, outcome) && outcome == detail::channel_outcome::success)
+      return true;
+    std::apply([&](auto&... values) { (detail::give_back<Args>(values, args), ...); },
+               std::get<index>(message));
+    return false;
   }
   /// Sends as many copies as can be sent without waiting, `count` at most; returns their number.
   template <class... Args>
