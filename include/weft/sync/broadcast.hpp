@@ -16,8 +16,8 @@
 #include <weft/context/direct_initiation.hpp>
 #include <weft/execution/any_io_executor.hpp>
 #include <weft/execution/submit.hpp>
-#include <weft/sync/channel_core.hpp>
 #include <weft/sync/channel_error.hpp>
+#include <weft/sync/publishing_core.hpp>
 #include <weft/sync/shared_value.hpp>
 #include <weft/sync/wait_queue.hpp>
 
@@ -58,12 +58,15 @@ class broadcast_wait : public core_operation<broadcast_core<T, Policy>> {
 
 /// The last values that were sent, numbered; and who waits for the next one.
 template <class T, class Policy>
-class broadcast_core final : public wait_core<Policy> {
+class broadcast_core final : public publishing_core<broadcast_wait<T, Policy>, Policy> {
   using wait = broadcast_wait<T, Policy>;
+  using base = publishing_core<wait, Policy>;
+  using base::is_closed_;
+  using base::waiting_;
 
  public:
   broadcast_core(execution_context& context, std::size_t capacity)
-      : wait_core<Policy>(context), values_(capacity) {
+      : base(context), values_(capacity) {
     assert(capacity != 0 && "a broadcast keeps at least one value");
   }
 
@@ -88,16 +91,6 @@ class broadcast_core final : public wait_core<Policy> {
     return true;
   }
 
-  void end() noexcept {
-    completed_waits done;
-    const std::lock_guard lock(*this);
-    is_closed_ = true;
-    while (wait* const op = waiting_.pop()) {
-      op->outcome = channel_outcome::closed;
-      done.grant(*op);
-    }
-  }
-
   bool is_open() noexcept {
     const std::lock_guard lock(*this);
     return !is_closed_;
@@ -120,7 +113,7 @@ class broadcast_core final : public wait_core<Policy> {
     for (wait* op = waiting_.front(); op;) {
       wait* const next = wait_list<wait>::after(*op);
       if (op->cursor == &cursor)
-        withdraw(*op, done);
+        this->withdraw(*op, done);
       op = next;
     }
   }
@@ -136,14 +129,7 @@ class broadcast_core final : public wait_core<Policy> {
     return true;
   }
 
-  void withdraw(core_operation<broadcast_core>& op, completed_waits& done) noexcept {
-    waiting_.remove(static_cast<wait&>(op));
-    done.abort(op);
-  }
-
  private:
-  void take_pending(completed_waits& out) noexcept override { out.abort(waiting_); }
-
   /// Whether it has a result.
   bool receive(wait& op) noexcept {
     broadcast_cursor& cursor = *op.cursor;
@@ -164,8 +150,6 @@ class broadcast_core final : public wait_core<Policy> {
 
   std::vector<std::optional<shared_value<T>>> values_;
   std::uint64_t sent_ = 0;
-  wait_list<wait> waiting_;
-  bool is_closed_ = false;
 };
 
 }  // namespace detail

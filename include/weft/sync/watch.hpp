@@ -12,8 +12,8 @@
 #include <weft/context/direct_initiation.hpp>
 #include <weft/execution/any_io_executor.hpp>
 #include <weft/execution/submit.hpp>
-#include <weft/sync/channel_core.hpp>
 #include <weft/sync/channel_error.hpp>
+#include <weft/sync/publishing_core.hpp>
 #include <weft/sync/shared_value.hpp>
 #include <weft/sync/wait_queue.hpp>
 
@@ -46,12 +46,14 @@ class watch_wait : public core_operation<watch_core<T, Policy>> {
 
 /// The latest value and its version; and who waits for another one.
 template <class T, class Policy>
-class watch_core final : public wait_core<Policy> {
+class watch_core final : public publishing_core<watch_wait<T, Policy>, Policy> {
   using wait = watch_wait<T, Policy>;
+  using base = publishing_core<wait, Policy>;
+  using base::is_closed_;
+  using base::waiting_;
 
  public:
-  watch_core(execution_context& context, T&& value)
-      : wait_core<Policy>(context), value_(std::move(value)) {}
+  watch_core(execution_context& context, T&& value) : base(context), value_(std::move(value)) {}
 
   bool set(T&& value) {
     shared_value<T> next(std::move(value));
@@ -74,16 +76,6 @@ class watch_core final : public wait_core<Policy> {
     return value_;
   }
 
-  void end() noexcept {
-    completed_waits done;
-    const std::lock_guard lock(*this);
-    is_closed_ = true;
-    while (wait* const op = waiting_.pop()) {
-      op->outcome = channel_outcome::closed;
-      done.grant(*op);
-    }
-  }
-
   bool start(wait& op) noexcept {
     const std::lock_guard lock(*this);
     if (op.known == version_ && !is_closed_) {
@@ -98,18 +90,9 @@ class watch_core final : public wait_core<Policy> {
     return false;
   }
 
-  void withdraw(core_operation<watch_core>& op, completed_waits& done) noexcept {
-    waiting_.remove(static_cast<wait&>(op));
-    done.abort(op);
-  }
-
  private:
-  void take_pending(completed_waits& out) noexcept override { out.abort(waiting_); }
-
   shared_value<T> value_;
   std::uint64_t version_ = 1;
-  wait_list<wait> waiting_;
-  bool is_closed_ = false;
 };
 
 }  // namespace detail
