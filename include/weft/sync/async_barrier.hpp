@@ -133,8 +133,7 @@ class barrier_core final : public wait_core<Policy> {
 ///
 /// Cost: O(1) under a short lock, two atomic read-modify-writes, and none of `sharing::local`; the
 /// last arrival, O(1) for each wait. Thread safety: all members, any thread, but for the
-/// destructor; with `sharing::local`, one thread. The contexts of those who wait must outlive their
-/// waits.
+/// destructor; with `sharing::local`, one thread.
 template <class Policy = sharing::concurrent, class Executor = any_io_executor>
 class basic_async_barrier : public detail::wait_object<detail::barrier_core<Policy>, Executor> {
   using base = detail::wait_object<detail::barrier_core<Policy>, Executor>;

@@ -204,7 +204,7 @@ struct condition_loop {
 ///
 /// Cost: O(1) under a short lock, and what the mutex costs; `notify_all`, O(1) for each that waits.
 /// Thread safety: all members, any thread, but for the destructor; with `sharing::local`, one
-/// thread. The contexts of those who wait must outlive their waits.
+/// thread.
 template <class Policy = sharing::concurrent, class Executor = any_io_executor>
 class basic_async_condition : public detail::wait_object<detail::condition_core<Policy>, Executor> {
   using base = detail::wait_object<detail::condition_core<Policy>, Executor>;

@@ -68,8 +68,7 @@ class event_core final : public queue_core<event_core<Policy>, Policy, no_reques
 ///
 /// Cost: O(1) under a short lock, two atomic read-modify-writes, and none of `sharing::local`;
 /// `set`, O(1) for each wait that it ends. Thread safety: all members, any thread, but for the
-/// destructor; with `sharing::local`, one thread. The contexts of those who wait must outlive their
-/// waits.
+/// destructor; with `sharing::local`, one thread.
 template <class Policy = sharing::concurrent, class Executor = any_io_executor>
 class basic_async_event : public detail::wait_object<detail::event_core<Policy>, Executor> {
   using base = detail::wait_object<detail::event_core<Policy>, Executor>;

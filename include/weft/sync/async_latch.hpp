@@ -61,8 +61,7 @@ class latch_core final : public queue_core<latch_core<Policy>, Policy, std::size
 ///
 /// Cost: O(1) under a short lock, two atomic read-modify-writes, and none of `sharing::local`; the
 /// last `count_down`, O(1) for each wait. Thread safety: all members, any thread, but for the
-/// destructor; with `sharing::local`, one thread. The contexts of those who wait must outlive their
-/// waits.
+/// destructor; with `sharing::local`, one thread.
 template <class Policy = sharing::concurrent, class Executor = any_io_executor>
 class basic_async_latch : public detail::wait_object<detail::latch_core<Policy>, Executor> {
   using base = detail::wait_object<detail::latch_core<Policy>, Executor>;

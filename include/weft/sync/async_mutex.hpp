@@ -131,7 +131,7 @@ class mutex_core final : public wait_core<Policy> {
 /// constructor, and for handlers.
 ///
 /// Thread safety: all members, any thread, but for the destructor. With `sharing::local`, one
-/// thread. The contexts of those who wait must outlive their waits.
+/// thread.
 template <class Policy = sharing::concurrent, class Executor = any_io_executor>
 class basic_async_mutex : public detail::wait_object<detail::mutex_core<Policy>, Executor> {
   using core_type = detail::mutex_core<Policy>;

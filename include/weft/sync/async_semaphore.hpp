@@ -65,8 +65,7 @@ class semaphore_core final : public queue_core<semaphore_core<Policy>, Policy, s
 ///
 /// Cost: O(1) under a short lock, two atomic read-modify-writes, and none of `sharing::local`;
 /// `release`, O(1) for each that it grants. Thread safety: all members, any thread, but for the
-/// destructor; with `sharing::local`, one thread. The contexts of those who wait must outlive their
-/// waits.
+/// destructor; with `sharing::local`, one thread.
 template <class Policy = sharing::concurrent, class Executor = any_io_executor>
 class basic_async_semaphore : public detail::wait_object<detail::semaphore_core<Policy>, Executor> {
   using base = detail::wait_object<detail::semaphore_core<Policy>, Executor>;
