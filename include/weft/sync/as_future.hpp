@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <concepts>
 #include <utility>
 
+#include <weft/async/associated_executor.hpp>
 #include <weft/async/async_result.hpp>
 #include <weft/async/executor_with_default.hpp>
 #include <weft/async/use_future.hpp>
@@ -54,11 +56,11 @@ class promise_handler {
 /// threads of that one's context fulfil it.
 template <class T, class Initiation>
 promise<T> make_promise_for(const Initiation& initiation) {
-  if constexpr (requires {
-                  initiation.get_executor();
-                  any_io_executor(initiation.get_executor());
-                })
-    return future_access::make_promise<T>(make_future_producer(initiation.get_executor(), false));
+  using executor = associated_executor_t<Initiation>;
+  if constexpr (!std::same_as<executor, inline_executor> &&
+                std::constructible_from<any_io_executor, executor>)
+    return future_access::make_promise<T>(
+        make_future_producer(get_associated_executor(initiation), false));
   else
     return promise<T>();
 }

@@ -22,6 +22,7 @@
 #include <weft/context/post.hpp>
 #include <weft/context/strand.hpp>
 #include <weft/context/thread_pool.hpp>
+#include <weft/io/cancel_after.hpp>
 #include <weft/io/steady_timer.hpp>
 #include <weft/sync/as_future.hpp>
 
@@ -555,6 +556,23 @@ TEST(as_future, makes_a_future_of_an_operation_and_cancels_it) {
   context.restart();
   context.run();
   EXPECT_FALSE(seen);
+}
+
+TEST(as_future, under_a_token_that_adapts_it_has_callbacks_run_in_the_operations_executor) {
+  io_context context;
+  weft::steady_timer timer(context, 0s);
+  weft::cancellation_signal signal;
+  bool seen = false;
+  timer
+      .async_wait(
+          weft::cancel_after(1h, weft::bind_cancellation_slot(signal.slot(), weft::as_future)))
+      .attach_callback([&](future<void> r) {
+        EXPECT_TRUE(context.get_executor().running_in_this_thread());
+        r.get();
+        seen = true;
+      });
+  context.run();
+  EXPECT_TRUE(seen);
 }
 
 TEST(as_future, an_operation_that_ends_with_its_context_breaks_the_promise) {
