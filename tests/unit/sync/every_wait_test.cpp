@@ -149,10 +149,6 @@ TEST_P(every_wait, is_aborted_when_its_object_is_destroyed) {
   object.reset();
   EXPECT_EQ(calls, 0);
   signal.emit(cancellation_type::terminal);
-  if (GetParam().name.ends_with("condition")) {
-    context.reset();  // the fixture's handlers use the mutex
-    return;
-  }
   run();
   EXPECT_EQ(calls, 2);
   EXPECT_EQ(plain, weft::error::operation_aborted);
@@ -173,8 +169,6 @@ TEST_P(every_wait, is_destroyed_with_its_context_though_its_handler_owns_the_obj
 }
 
 TEST_P(every_wait, may_have_its_object_destroyed_by_its_handler) {
-  if (GetParam().name.ends_with("condition"))
-    GTEST_SKIP() << "the fixture's handlers use the mutex";
   object->wait([this](error_code) {
     ++calls;
     object.reset();
@@ -262,8 +256,6 @@ TEST_P(every_wait, of_a_cancellable_coroutine_completes) {
 }
 
 TEST_P(every_wait, of_a_coroutine_is_aborted_when_its_object_is_destroyed) {
-  if (GetParam().name.ends_with("condition"))
-    GTEST_SKIP() << "the fixture's handlers use the mutex";
   error_code ec;
   co_spawn(*context, wait(*object, ec), weft::detached);
   run();

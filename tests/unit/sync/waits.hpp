@@ -62,17 +62,21 @@ std::unique_ptr<wait_family> make_family(Make make, Start start, Satisfy satisfy
 }
 
 /// A condition with its mutex, which is free but for the moments of starting a wait and of ending
-/// it.
+/// it. The mutex lives as long as the handlers, which unlock it, for they may outlive the
+/// condition.
 template <class Policy>
 struct guarded_condition {
-  explicit guarded_condition(weft::io_context& context) : mutex(context), condition(context) {}
+  using mutex_type = weft::basic_async_mutex<Policy>;
+
+  explicit guarded_condition(weft::io_context& context)
+      : mutex(std::make_shared<mutex_type>(context)), condition(context) {}
 
   template <class Token>
   auto async_wait(Token&& token) {
     return weft::async_initiate<Token, void(weft::error_code)>(
         [this](auto handler) {
-          EXPECT_TRUE(mutex.try_lock());
-          condition.async_wait(mutex, unlocking<decltype(handler)>{this, std::move(handler)});
+          EXPECT_TRUE(mutex->try_lock());
+          condition.async_wait(*mutex, unlocking<decltype(handler)>{mutex, std::move(handler)});
         },
         token);
   }
@@ -83,14 +87,14 @@ struct guarded_condition {
     using association_source = Handler;
     const Handler& get_association_source() const noexcept { return handler; }
     void operator()(weft::error_code ec) {
-      self->mutex.unlock();
+      mutex->unlock();
       std::move(handler)(ec);
     }
-    guarded_condition* self;
+    std::shared_ptr<mutex_type> mutex;
     Handler handler;
   };
 
-  weft::basic_async_mutex<Policy> mutex;
+  std::shared_ptr<mutex_type> mutex;
   weft::basic_async_condition<Policy> condition;
 };
 
