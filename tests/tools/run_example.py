@@ -40,7 +40,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--expected", type=pathlib.Path, required=True)
     parser.add_argument("--timeout", type=float, default=100, help="seconds")
-    parser.add_argument("program")
+    parser.add_argument("command", nargs="+", help="the program, and its first arguments")
     arguments = parser.parse_args()
 
     if not arguments.expected.exists():
@@ -48,7 +48,7 @@ def main():
         return 1
     args_file = arguments.expected.with_suffix(".args")
     input_file = arguments.expected.with_suffix(".input")
-    command = [arguments.program]
+    command = [*arguments.command]
     command += args_file.read_text().splitlines() if args_file.exists() else []
     try:
         done = subprocess.run(command, input=input_file.read_bytes() if input_file.exists() else b"",
