@@ -36,7 +36,8 @@ class moved_flag {
 /// Cancellation. Terminal and partial requests are answered at any time, total ones as long as not
 /// a byte has been transferred. A request that finds a step's success on its way already ends the
 /// operation before the next step; one that meets the start of a step waits until that can hear it
-/// (slot_lock). So none is lost, unless the operation is complete without a further step.
+/// (slot_lock). So none is lost, unless the operation is complete without a further step. No step
+/// ends inside its start: it would end the operation, and the slot perhaps, under that lock.
 template <class Channel, class Transfer, class Handler>
 class composed_transfer {
  public:
@@ -57,7 +58,7 @@ class composed_transfer {
       step(limit);
     } else {
       const auto executor = channel_.object.get_executor();
-      async_immediate(executor, std::move(*this));
+      async_immediate(executor, empty(std::move(*this)));
     }
   }
 
@@ -70,10 +71,20 @@ class composed_transfer {
       finish(ec);
   }
 
-  /// There was nothing to do.
-  void operator()() { finish(error_code()); }
-
  private:
+  /// A transfer that has nothing to do.
+  class empty {
+   public:
+    using association_source = Handler;
+
+    explicit empty(composed_transfer&& transfer) : transfer_(std::move(transfer)) {}
+    const Handler& get_association_source() const noexcept { return transfer_.handler_; }
+    void operator()() { transfer_.finish(error_code()); }
+
+   private:
+    composed_transfer transfer_;
+  };
+
   void step(std::size_t limit) {
     const Channel channel = channel_;
     const std::size_t done = transfer_.done();
@@ -118,6 +129,24 @@ class composed_transfer {
   bool progressed_ = false;
   [[no_unique_address]] Handler handler_;
 };
+
+}  // namespace WEFT_NAMESPACE::detail
+
+namespace WEFT_NAMESPACE {
+
+template <class Channel, class Transfer, class Handler, class Executor>
+struct associated_immediate_executor<detail::composed_transfer<Channel, Transfer, Handler>,
+                                     Executor>
+    : detail::immediate_executor_association<decltype(nullptr), Executor> {
+  static auto get(const detail::composed_transfer<Channel, Transfer, Handler>&,
+                  const Executor& ex) noexcept {
+    return detail::never_inline(ex);
+  }
+};
+
+}  // namespace WEFT_NAMESPACE
+
+namespace WEFT_NAMESPACE::detail {
 
 /// All of one buffer, to or from a stream that has an operation for that.
 template <class Channel, class Source, class Condition>

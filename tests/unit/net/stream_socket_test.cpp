@@ -10,9 +10,12 @@
 #include <thread>
 #include <vector>
 
+#include <weft/async/bind_cancellation_slot.hpp>
 #include <weft/async/bind_executor.hpp>
+#include <weft/async/bind_immediate_executor.hpp>
 #include <weft/context/strand.hpp>
 #include <weft/execution/inline_executor.hpp>
+#include <weft/io/read_until.hpp>
 #include <weft/net/generic_protocol.hpp>
 #include <weft/net/socket_base.hpp>
 
@@ -682,6 +685,28 @@ TEST_P(stream_socket, immediate_executor_runs_what_finished_at_once) {
   a.async_write_some(buffer("now", 3), handler{&written});
   EXPECT_TRUE(written.done());
   EXPECT_EQ(written.bytes(), 3u);
+}
+
+// The handler ends the signal that its slot is of, as that of a timeout does.
+TEST_P(stream_socket, composed_read_ends_outside_its_call_though_its_steps_end_at_once) {
+  auto [a, b] = tcp_pair();
+  a.write_some(buffer("abcdef", 6));
+  auto signal = std::make_unique<weft::cancellation_signal>();
+  transfer received;
+  std::string got;
+  weft::async_read_until(
+      b, weft::dynamic_buffer(got, 4), '\n',
+      weft::bind_immediate_executor(
+          weft::inline_executor(),
+          weft::bind_cancellation_slot(signal->slot(), [&](error_code ec, std::size_t n) {
+            signal.reset();
+            received.handler()(ec, n);
+          })));
+  EXPECT_EQ(received.calls, 0);
+  run();
+  EXPECT_EQ(received.calls, 1);
+  EXPECT_EQ(received.ec(), weft::error::not_found);
+  EXPECT_EQ(got, "abcd");
 }
 
 TEST_P(stream_socket, handler_runs_in_the_context_of_its_associated_executor) {
