@@ -3,17 +3,20 @@
 """The harness of the benchmarks: its plans, its statistics, its verdicts, and its refusals."""
 import contextlib
 import io
+import json
 import os
 import pathlib
 import statistics
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent.parent / "bench" / "harness"))
 import bench  # noqa: E402
 import compare  # noqa: E402
+import foreign  # noqa: E402
 import machine  # noqa: E402
 import plan  # noqa: E402
 import results  # noqa: E402
@@ -267,6 +270,24 @@ class Machine(unittest.TestCase):
         self.assertNotIn("not quiet", summary.markdown(quiet, False))
         quiet[0]["groups"].append({"others": 0.4, "runs": {}, "rows": []})
         self.assertIn("chain (0.4 cores)", summary.markdown(quiet, False))
+
+
+class Foreign(unittest.TestCase):
+    def test_what_a_peer_prints_is_reported(self):
+        with unittest.mock.patch("sys.argv", ["peer.py", "--what", "5", "--count", "10"]), \
+             contextlib.redirect_stdout(io.StringIO()) as printed:
+            foreign.main("channel", "peer", lambda _: (["sh", "-c", "echo 300 45 7"], "peer 1"),
+                         figures={"5": "waiting_bytes"})
+        said = json.loads(printed.getvalue())
+        self.assertEqual((said["operations"], said["checksum"], said["ns_per_operation"]),
+                         (10, 45, 30))
+        self.assertEqual(said["figures"], {"waiting_bytes": 7})
+
+    def test_an_absent_tool_ends_the_run_as_absent(self):
+        with self.assertRaises(SystemExit) as ended, \
+             contextlib.redirect_stderr(io.StringIO()):
+            foreign.tool("weft-has-no-such-tool")
+        self.assertEqual(ended.exception.code, runs.ABSENT)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,11 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+"""Channels of tokio: bench/peers/tokio."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "harness"))
+import foreign  # noqa: E402
+
+foreign.main("channel", "tokio", foreign.tokio)
