@@ -28,6 +28,7 @@
 #include <weft/io/steady_timer.hpp>
 
 #include "support/manual_clock.hpp"
+#include "unit/coro/children.hpp"
 
 namespace {
 
@@ -39,10 +40,13 @@ using weft::io_context;
 using weft::steady_timer;
 using weft::task_group;
 using weft::with_task_group;
+using weft_test::code_of;
+using weft_test::fail;
+using weft_test::forever;
+using weft_test::sleep;
+using weft_test::yield;
 namespace error = weft::error;
 namespace this_coro = weft::this_coro;
-
-constexpr auto forever = std::chrono::steady_clock::duration::max();
 
 /// Runs a coroutine to its end; what leaves it leaves this.
 template <class F>
@@ -53,34 +57,9 @@ auto run(F f) {
   return future.get();
 }
 
-awaitable<void> fail(const char* what) {
-  throw std::runtime_error(what);
-  co_return;
-}
-
-/// Waits until it is cancelled.
-awaitable<void> sleep() {
-  steady_timer timer(co_await this_coro::executor, forever);
-  co_await timer.async_wait();
-}
-
 awaitable<void> sleep_quietly() {
   steady_timer timer(co_await this_coro::executor, forever);
   co_await timer.async_wait(weft::as_tuple);
-}
-
-awaitable<void> yield() {
-  co_await weft::post(co_await this_coro::executor);
-}
-
-error_code code_of(const std::exception_ptr& e) {
-  try {
-    if (e)
-      std::rethrow_exception(e);
-  } catch (const weft::system_error& s) {
-    return s.code();
-  }
-  return {};
 }
 
 std::string text_of(const std::exception_ptr& e) {

@@ -27,6 +27,7 @@
 #include <weft/io/steady_timer.hpp>
 
 #include "support/manual_clock.hpp"
+#include "unit/coro/children.hpp"
 
 namespace {
 
@@ -39,37 +40,17 @@ using weft::steady_timer;
 using weft::task_id;
 using weft::task_manager;
 using weft::task_state;
+using weft_test::code_of;
+using weft_test::fail;
+using weft_test::forever;
+using weft_test::sleep;
+using weft_test::yield;
 namespace error = weft::error;
 namespace this_coro = weft::this_coro;
-
-constexpr auto forever = std::chrono::steady_clock::duration::max();
 
 awaitable<int> number(int n) {
   co_return n;
 }
-awaitable<void> fail(const char* what) {
-  throw std::runtime_error(what);
-  co_return;
-}
-/// Waits until it is cancelled.
-awaitable<void> sleep() {
-  steady_timer timer(co_await this_coro::executor, forever);
-  co_await timer.async_wait();
-}
-awaitable<void> yield() {
-  co_await weft::post(co_await this_coro::executor);
-}
-
-error_code code_of(const std::exception_ptr& e) {
-  try {
-    if (e)
-      std::rethrow_exception(e);
-  } catch (const weft::system_error& s) {
-    return s.code();
-  }
-  return {};
-}
-
 /// Holds a task's place until it is let go.
 struct gate {
   explicit gate(io_context& context) : timer(context, forever) {}
