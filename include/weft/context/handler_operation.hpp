@@ -29,6 +29,9 @@ namespace WEFT_NAMESPACE::detail {
 ///   4. The cancellation slot is cleared in one step with that, so that a concurrent `emit` never
 ///      reaches a freed operation, and never comes between the slot and the claim.
 ///   5. The memory goes back to the associated allocator before the handler is called.
+///   6. A handler whose move throws on a thread of the scheduler stays where it is: what it throws
+///      leaves `run()`, and the operation, which has kept its results, is queued once more. In
+///      another executor, which has let go of the operation, both are lost.
 ///
 /// `Base` derives from operation, has a constructor (function, args...), `scheduler& owner() const`
 /// (the scheduler whose threads complete it) and `operation_results<...> take_results()`.
@@ -59,7 +62,7 @@ class handler_operation final : public Base {
     note_start(this);
   }
 
-  ~handler_operation() { disconnect(); }
+  ~handler_operation() { disconnect(handler_); }
 
   Handler& handler() noexcept { return handler_; }
 
@@ -122,7 +125,7 @@ class handler_operation final : public Base {
     if (what == action::describe)
       return operation::describe<Handler>(base, true);
     auto* self = static_cast<handler_operation*>(base);
-    self->disconnect();
+    self->disconnect(self->handler_);
     dismiss_operation(memory(self, get_associated_allocator(self->handler_)), self->handler_);
   }
 
@@ -132,7 +135,9 @@ class handler_operation final : public Base {
       return;
     auto* self = static_cast<handler_operation*>(base);
     const auto work(std::move(self->work_));
-    finish(self);
+    memory op(self, get_associated_allocator(self->handler_));
+    Handler handler(std::move(self->handler_));
+    call(op, handler);
   }
 
   /// Ends it in the immediate executor of a handler that has another one of its own. What that one
@@ -162,31 +167,44 @@ class handler_operation final : public Base {
   }
 
   [[gnu::noinline]] static void finish(handler_operation* self) {
-    memory op(self, get_associated_allocator(self->handler_));
-    auto results = op->settle();
-    Handler handler(std::move(op->handler_));
+    Handler handler(take_handler(self));
+    memory op(self, get_associated_allocator(handler));
+    call(op, handler);
+  }
+
+  static Handler take_handler(handler_operation* self) {
+    try {
+      return Handler(std::move(self->handler_));
+    } catch (...) {
+      self->complete_again();
+      throw;
+    }
+  }
+
+  static void call(memory& op, Handler& handler) {
+    auto results = op->settle(handler);
     op.reset();
     std::move(results).give_to(std::move(handler));
   }
 
   /// Takes the results, out of the slot's reach: an `emit` has either returned before, and then a
   /// wait knows of it, or finds the slot empty when the wait is claimed.
-  auto settle() {
+  auto settle(const Handler& handler) {
     if constexpr (has_slot) {
       if (connected_) {
-        const slot_lock lock(get_associated_cancellation_slot(handler_));
-        disconnect();
+        const slot_lock lock(get_associated_cancellation_slot(handler));
+        disconnect(handler);
         return this->take_results();
       }
     }
     return this->take_results();
   }
 
-  void disconnect() noexcept {
+  void disconnect([[maybe_unused]] const Handler& handler) noexcept {
     if constexpr (has_slot) {
       if (connected_) {
         connected_ = false;
-        get_associated_cancellation_slot(handler_).clear();
+        get_associated_cancellation_slot(handler).clear();
       }
     }
   }

@@ -21,6 +21,8 @@
 #include <weft/context/thread_pool.hpp>
 #include <weft/execution/any_io_executor.hpp>
 #include <weft/execution/polymorphic_executor.hpp>
+#include <weft/sync/async_mutex.hpp>
+
 #include "unit/support/counting_allocator.hpp"
 #include "unit/support/manual_context.hpp"
 
@@ -318,6 +320,43 @@ TEST(handler_operation, on_its_way_to_a_foreign_executor_of_wefts_it_needs_no_me
     run();
     pool.join();
   });
+}
+
+/// A handler whose moves throw while they are to.
+class heavy_handler {
+ public:
+  heavy_handler(bool& throws, int& calls) : throws_(&throws), calls_(&calls) {}
+  heavy_handler(heavy_handler&& other) : throws_(other.throws_), calls_(other.calls_) {
+    if (*throws_)
+      throw std::runtime_error("too heavy");
+  }
+  void operator()(weft::error_code ec) const {
+    EXPECT_FALSE(ec);
+    ++*calls_;
+  }
+
+ private:
+  bool* throws_;
+  int* calls_;
+};
+
+TEST(handler_operation, a_handler_whose_move_throws_keeps_what_it_is_to_be_given) {
+  weft::io_context context;
+  weft::async_mutex mutex(context);
+  bool throws = false;
+  int calls = 0;
+  ASSERT_TRUE(mutex.try_lock());
+  mutex.async_lock(heavy_handler(throws, calls));
+  mutex.unlock();
+  throws = true;
+  EXPECT_THROW(context.run(), std::runtime_error);
+  EXPECT_THROW(context.run(), std::runtime_error);
+  EXPECT_FALSE(mutex.try_lock()) << "it has been granted";
+  throws = false;
+  context.run();
+  EXPECT_EQ(calls, 1);
+  mutex.unlock();
+  EXPECT_TRUE(mutex.try_lock());
 }
 
 }  // namespace
