@@ -312,7 +312,8 @@ class initiate_queued_write {
 /// partial, total; `cancel`) until it begins: nothing of it is written then, and the others are
 /// not disturbed. One that has begun is not, for a part would spoil the stream: cancel the stream
 /// itself. If the queue is destroyed, what has not begun completes with error::operation_aborted;
-/// what has begun, when the stream has done with it, with the number of bytes written.
+/// what has begun, when the stream has done with it, with the number of bytes written. The end of
+/// another context, to which the handler of a write that has begun belongs, waits for that.
 ///
 /// Cost: O(1) for each write and O(number of its buffers) under a short lock; nothing is allocated
 /// but for handlers, and what owned data allocate. Thread safety: all members, any thread, but for
