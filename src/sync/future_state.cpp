@@ -157,11 +157,6 @@ scheduler* find_scheduler(execution_context& context) {
   return has_service<scheduler>(context) ? &use_service<scheduler>(context) : nullptr;
 }
 
-any_io_executor waiting_executor(const future_state_base& state) noexcept {
-  const any_io_executor& executor = state.producer().executor;
-  return executor ? executor : any_io_executor(system_executor());
-}
-
 void future_state_base::gather() {
   if (crowd_)
     return;
@@ -174,6 +169,17 @@ void future_state_base::gather() {
   crowd_ = crowd.release();
 }
 
+/// A crowd is the only waiter that may be left.
+void future_state_base::abandon() noexcept {
+  if (crowd_) {
+    if (!slot_.detach(*crowd_))
+      return destroy();
+    delete std::exchange(crowd_, nullptr);
+  }
+  if (!slot_.abandon())
+    destroy();
+}
+
 auto future_state_base::attach_to_crowd(future_waiter& waiter) noexcept -> arrival {
   return crowd_->attach(waiter);
 }
@@ -182,13 +188,8 @@ bool future_state_base::detach_from_crowd(future_waiter& waiter) noexcept {
 }
 /// The result is there before the crowd is told, and whoever sees it may end the future meanwhile.
 void future_state_base::end_crowd() noexcept {
-  if (is_ready())
-    crowd_->await_told();
+  crowd_->await_told();
   delete crowd_;
-}
-
-void future_state_base::wait() const {
-  wait_until(std::chrono::steady_clock::time_point::max());
 }
 
 bool future_state_base::wait_until(std::chrono::steady_clock::time_point deadline) const {

@@ -19,9 +19,16 @@ struct shared {
 
   void produce() {
     result.set(7);
-    if (future_waiter* const w = hand_over.fulfil())
-      w->ready();
+    hand_over.fulfil([](future_waiter& w) { w.ready(); }, [this] { end(); });
   }
+  void end() {
+    require(result.get() == 7, "ended without a result");
+    require(used.get() == 1, "ended before the last use");
+    used.set(2);
+    ++ended;
+  }
+  model::var<int> used{0};
+  int ended = 0;
 };
 
 struct waiter final : future_waiter {
@@ -59,6 +66,16 @@ void a_result_is_looked_for() {
   if (s.hand_over.is_ready())
     require(s.result.get() == 7, "ready without a result");
   producer.join();
+}
+
+void the_last_who_could_wait_leaves_beside_the_result() {
+  shared s;
+  model::thread producer([&] { s.produce(); });
+  s.used.set(1);
+  if (!s.hand_over.abandon())
+    s.end();
+  producer.join();
+  require(s.ended == 1, "ended twice, or never");
 }
 
 void a_waiter_gives_up_on_another_thread_beside_the_result() {
@@ -100,6 +117,9 @@ TEST(future_slot_model, hands_over_once_and_needs_its_orders) {
        a_result_comes_beside_who_attaches,
        {.preemptions = 3}},
       {"a_result_is_looked_for", a_result_is_looked_for, {.preemptions = 3}},
+      {"the_last_who_could_wait_leaves_beside_the_result",
+       the_last_who_could_wait_leaves_beside_the_result,
+       {.preemptions = 3}},
       {"a_waiter_gives_up_on_another_thread_beside_the_result",
        a_waiter_gives_up_on_another_thread_beside_the_result,
        {.preemptions = 3}},

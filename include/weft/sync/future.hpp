@@ -51,11 +51,11 @@ concept executor_or_context =
     any_style_executor<std::decay_t<P>> || execution_context_type<std::remove_reference_t<P>>;
 
 template <executor_or_context Place>
-auto executor_at(Place& place) noexcept {
+decltype(auto) executor_at(Place& place) noexcept {
   if constexpr (execution_context_type<Place>)
     return place.get_executor();
   else
-    return place;
+    return (place);
 }
 
 /// What every kind of future has.
@@ -101,7 +101,7 @@ class basic_future {
     state();
     return async_initiate<Token, void(error_code)>(
         initiate_future_wait<future_ready_wait, any_io_executor>(base_reference(),
-                                                                 waiting_executor(*state_)),
+                                                                 state_->producer().executor),
         token);
   }
 
@@ -178,7 +178,7 @@ void attach_future_callback(Future& f, const Executor& ex, F&& function) {
     op->destroy();
     throw_future_error(std::future_errc::future_already_retrieved);
   }
-  op_type::complete_immediately(op, ex);
+  op_type::complete_immediately(op, Executor(ex));  // `ex` may be the future's
 }
 
 /// Asks for the cancellation of what another future waits for.
@@ -249,7 +249,7 @@ class future : public detail::basic_future<T> {
   auto async_get(Token&& token = Token()) {
     using namespace detail;
     this->state();
-    const any_io_executor executor = waiting_executor(*this->state_);
+    const any_io_executor executor = this->state_->producer().executor;
     future_reference<future_state_base> taken(this->state_.release());
     return async_initiate<Token, typename future_argument<T>::signature>(
         initiate_future_wait<future_get_wait<T, false>, any_io_executor>(std::move(taken),
@@ -275,7 +275,7 @@ class future : public detail::basic_future<T> {
   template <class F>
     requires std::invocable<std::decay_t<F>, future>
   void attach_callback(F&& function) {
-    attach_callback(detail::waiting_executor(this->state()), std::forward<F>(function));
+    attach_callback(this->state().producer().executor, std::forward<F>(function));
   }
 
   /// The same, and gives a future of what `function` returns or throws; of what that future will
@@ -293,7 +293,7 @@ class future : public detail::basic_future<T> {
   template <class F>
     requires std::invocable<std::decay_t<F>, future>
   auto then(F&& function) {
-    return then(detail::waiting_executor(this->state()), std::forward<F>(function));
+    return then(this->state().producer().executor, std::forward<F>(function));
   }
 
   /// A future that can be copied, for many to wait; this one refers to nothing afterwards. Throws
@@ -344,7 +344,7 @@ class shared_future : public detail::basic_future<T> {
     this->state();
     return async_initiate<Token, typename future_argument<T>::signature>(
         initiate_future_wait<future_get_wait<T, true>, any_io_executor>(
-            this->base_reference(), waiting_executor(*this->state_)),
+            this->base_reference(), this->state_->producer().executor),
         token);
   }
   template <completion_token_for<typename detail::future_argument<T>::signature> Token>
@@ -362,7 +362,7 @@ class shared_future : public detail::basic_future<T> {
   template <class F>
     requires std::invocable<std::decay_t<F>, shared_future>
   void attach_callback(F&& function) const {
-    attach_callback(detail::waiting_executor(this->state()), std::forward<F>(function));
+    attach_callback(this->state().producer().executor, std::forward<F>(function));
   }
 
  private:
@@ -512,7 +512,7 @@ class async_operation final : public operation, public future_state<T> {
   using memory = operation_owner<async_operation, std::allocator<void>>;
 
   async_operation(future_producer&& producer, Call&& call)
-      : operation(&run), future_state<T>(&act, std::move(producer)), call_(std::move(call)) {}
+      : operation(&run), future_state<T>(&act, std::move(producer), 1), call_(std::move(call)) {}
   ~async_operation() {}
 
  private:
@@ -534,7 +534,6 @@ class async_operation final : public operation, public future_state<T> {
       self->call();
     std::destroy_at(&self->call_);
     self->fulfil();
-    self->drop_reference();
   }
 
   void call() noexcept {
@@ -641,7 +640,7 @@ auto async(Place&& place, F&& f, Args&&... args) {
                args = std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...)]() mutable
       -> decltype(auto) { return std::apply(std::move(f), std::move(args)); };
   using operation = detail::async_operation<result, decltype(call)>;
-  const auto ex = detail::executor_at(place);
+  const auto& ex = detail::executor_at(place);
   auto* const op = typename operation::memory(std::in_place, {}, detail::make_future_producer(ex),
                                               std::move(call))
                        .release();

@@ -37,6 +37,7 @@ class future_waiter {
 ///   0        nothing yet
 ///   address  nothing yet, and this waiter is to be told
 ///   1        the result is there, for good
+///   2        nothing yet, and nobody is left to wait for it
 ///
 ///   1. The producer writes the result, then exchanges the word for 1 (release). If it finds a
 ///      waiter there (acquire), that is its own: it tells it, and touches it no more.
@@ -44,6 +45,9 @@ class future_waiter {
 ///      reads it). If it finds 1 (acquire), the result may be read at once.
 ///   3. Who gives up takes its waiter away (compare-exchange to 0; acquire, for another thread may
 ///      have put it there). If it is not there any more, the producer has it.
+///   4. Who is the last of those that could wait, and leaves, says so (compare-exchange from 0;
+///      release, for all that they have done). If it finds 1 (acquire), it ends the future itself;
+///      otherwise the producer, which finds 2 (acquire), does.
 /// So one of those who would tell a waiter and those who take it away has it, never both.
 template <class Atomics = std_atomics>
 class basic_future_slot {
@@ -53,9 +57,21 @@ class basic_future_slot {
   /// Whether the result may be read.
   bool is_ready() const noexcept { return word_.load(std::memory_order_acquire) == ready; }
 
-  /// By the producer, once: returns whom to tell, or null.
-  future_waiter* fulfil() noexcept {
-    return reinterpret_cast<future_waiter*>(word_.exchange(ready, std::memory_order_acq_rel));
+  /// By the producer, once. Calls `tell(waiter)` if there is one, or `end()` if nobody is left.
+  template <class Tell, class End>
+  void fulfil(Tell tell, End end) noexcept {
+    const std::uintptr_t found = word_.exchange(ready, std::memory_order_acq_rel);
+    if (found == abandoned) [[unlikely]]
+      end();
+    else if (found != nothing)
+      tell(*reinterpret_cast<future_waiter*>(found));
+  }
+
+  /// Whether the producer is to end the future. If not, the result is there.
+  bool abandon() noexcept {
+    std::uintptr_t found = nothing;
+    return word_.compare_exchange_strong(found, abandoned, std::memory_order_release,
+                                         std::memory_order_acquire);
   }
 
   /// `is_taken`: another waits already, and this one does not.
@@ -77,6 +93,7 @@ class basic_future_slot {
  private:
   static constexpr std::uintptr_t nothing = 0;
   static constexpr std::uintptr_t ready = 1;
+  static constexpr std::uintptr_t abandoned = 2;
 
   typename Atomics::template atomic<std::uintptr_t> word_{nothing};
 };

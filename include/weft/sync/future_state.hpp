@@ -18,6 +18,7 @@
 #include <weft/context/system_context.hpp>
 #include <weft/execution/any_io_executor.hpp>
 #include <weft/execution/submit.hpp>
+#include <weft/execution/system_executor.hpp>
 #include <weft/sync/future_slot.hpp>
 #include <weft/sync/outcome.hpp>
 
@@ -32,7 +33,7 @@ WEFT_API std::exception_ptr make_aborted() noexcept;
 /// Who produces a result: the executor for callbacks that name none, and the scheduler whose
 /// threads do it, if that is known.
 struct future_producer {
-  any_io_executor executor;  // or empty: the system executor
+  any_io_executor executor = system_executor();
   scheduler* loop = nullptr;
   /// Whether what produces the result is queued with `loop`, and so ends before that does.
   bool is_queued = false;
@@ -49,11 +50,12 @@ future_producer make_future_producer(const Executor& ex, bool is_queued = true) 
   if constexpr (std::is_convertible_v<const Executor&, any_io_executor>)
     return {ex, loop, is_queued && native};
   else
-    return {{}, loop, is_queued && native};
+    return {.loop = loop, .is_queued = is_queued && native};
 }
 
-/// What a future and its producer share, apart from the result itself. It starts with two
-/// references, one for each.
+/// What a future and its producer share, apart from the result itself. References are those of who
+/// could wait for it, and of a promise; another producer needs none: the result that is not there
+/// yet keeps it.
 class WEFT_API future_state_base {
  public:
   using arrival = basic_future_slot<>::arrival;
@@ -70,10 +72,10 @@ class WEFT_API future_state_base {
   const future_producer& producer() const noexcept { return producer_; }
   bool is_ready() const noexcept { return slot_.is_ready(); }
 
-  /// The result is written. By the producer, once.
+  /// The result is written. By the producer, once; one without a reference must not use this any
+  /// more.
   void fulfil() noexcept {
-    if (future_waiter* const waiter = slot_.fulfil())
-      waiter->ready();
+    slot_.fulfil([](future_waiter& waiter) { waiter.ready(); }, [this] { destroy(); });
   }
 
   /// See basic_future_slot. With a crowd, any number may wait.
@@ -88,7 +90,10 @@ class WEFT_API future_state_base {
 
   /// Blocks the thread until the result is there, or until the deadline: false. Throws system_error
   /// (would_deadlock) if the result is awaited by the loop that is to produce it.
-  void wait() const;
+  void wait() const {
+    if (!is_ready())
+      wait_until(std::chrono::steady_clock::time_point::max());
+  }
   bool wait_until(std::chrono::steady_clock::time_point deadline) const;
 
   /// Asks the producer to give up, unless the result is there.
@@ -104,20 +109,27 @@ class WEFT_API future_state_base {
   enum class action : unsigned char { destroy, cancel };
   using function = void (*)(future_state_base*, action);
 
-  future_state_base(function f, future_producer&& producer) noexcept
-      : function_(f), producer_(std::move(producer)) {}
+  future_state_base(function f, future_producer&& producer, std::size_t references) noexcept
+      : references_(references), function_(f), producer_(std::move(producer)) {}
   ~future_state_base() {
     if (crowd_) [[unlikely]]
       end_crowd();
   }
 
  private:
-  void end() noexcept { function_(this, action::destroy); }
+  void end() noexcept {
+    if (slot_.is_ready()) [[likely]]
+      destroy();
+    else
+      abandon();
+  }
+  void abandon() noexcept;
+  void destroy() noexcept { function_(this, action::destroy); }
   arrival attach_to_crowd(future_waiter& waiter) noexcept;
   bool detach_from_crowd(future_waiter& waiter) noexcept;
   void end_crowd() noexcept;
 
-  reference_count references_{2};
+  reference_count references_;
   basic_future_slot<> slot_;
   const function function_;
   future_crowd* crowd_ = nullptr;
@@ -156,7 +168,7 @@ class promise_state final : public future_state<T> {
   using memory = operation_owner<promise_state, std::allocator<void>>;
 
   explicit promise_state(future_producer&& producer) noexcept
-      : future_state<T>(&act, std::move(producer)) {}
+      : future_state<T>(&act, std::move(producer), 2) {}
 
   static promise_state* create(future_producer&& producer) {
     return memory(std::in_place, {}, std::move(producer)).release();

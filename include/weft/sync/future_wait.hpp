@@ -182,7 +182,4 @@ class initiate_future_wait {
   [[no_unique_address]] Executor executor_;
 };
 
-/// The executor of what waits without naming one.
-WEFT_API any_io_executor waiting_executor(const future_state_base& state) noexcept;
-
 }  // namespace WEFT_NAMESPACE::detail
