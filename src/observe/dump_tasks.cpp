@@ -23,6 +23,7 @@ struct copied_task {
   std::source_location spawned;
   const char* waits_for;
   std::vector<std::source_location> calls;
+  std::vector<void*> stack;
 };
 
 using copied_tasks = std::vector<copied_task>;
@@ -34,13 +35,26 @@ void copy(void* to, std::span<const detail::task_slot> slots) {
     if (!task)
       continue;
     copied_task& c = copied.emplace_back(
-        copied_task{slot.id, slot.kind->name, slot.spawned, task->waits_for(), {}});
+        copied_task{slot.id, slot.kind->name, slot.spawned, task->waits_for(), {}, {}});
     if (!c.waits_for)
       continue;
     std::array<std::source_location, task_snapshot::most_calls + 1> calls;
     const auto end = calls.begin() + slot.kind->calls(*task, calls);
     c.calls.assign(calls.begin(), end);
+    if (!slot.kind->stack)
+      continue;
+    std::array<void*, task_snapshot::most_calls + 1> stack;
+    c.stack.assign(stack.begin(), stack.begin() + slot.kind->stack(*task, stack));
   }
+}
+
+/// Whether there are more calls than are told of; takes the one that shows it.
+template <class Calls>
+bool cut(Calls& calls) {
+  const bool has_more = calls.size() > task_snapshot::most_calls;
+  if (has_more)
+    calls.pop_back();
+  return has_more;
 }
 
 /// Without the arguments of templates that are arguments of templates.
@@ -104,6 +118,8 @@ std::string to_string(const task_snapshot& task) {
   text += '\n';
   for (const std::source_location& call : task.calls)
     append(text, "  at ", call);
+  for (const stack_frame& call : task.stack)
+    text += "  at " + to_string(call_stack{call});
   if (task.has_more_calls)
     text += "  ...\n";
   append(text, "  spawned by ", task.spawned);
@@ -117,11 +133,10 @@ std::vector<task_snapshot> tasks() {
   std::sort(copied.begin(), copied.end(),
             [](const copied_task& a, const copied_task& b) { return a.id < b.id; });
   std::vector<task_snapshot> tasks;
+  symbols names;
   tasks.reserve(copied.size());
   for (copied_task& c : copied) {
-    const bool has_more = c.calls.size() > task_snapshot::most_calls;
-    if (has_more)
-      c.calls.pop_back();
+    const bool has_more = cut(c.calls) || cut(c.stack);
     std::erase_if(c.calls, &is_of_use_awaitable);
     tasks.push_back({.id = c.id,
                      .style = c.style,
@@ -129,6 +144,7 @@ std::vector<task_snapshot> tasks() {
                      .is_waiting = c.waits_for != nullptr,
                      .waits_for = c.waits_for ? type_name(c.waits_for) : std::string(),
                      .calls = std::move(c.calls),
+                     .stack = names.name_calls_between(c.stack),
                      .has_more_calls = has_more});
   }
   return tasks;

@@ -152,17 +152,29 @@ call_stack symbols::name(std::span<void* const> addresses, bool is_interrupted) 
 }
 
 call_stack symbols::name_callers(std::span<void* const> addresses) {
+  return name_without_own(addresses, false);
+}
+
+call_stack symbols::name_calls_between(std::span<void* const> addresses) {
+  return name_without_own(addresses, true);
+}
+
+call_stack symbols::name_without_own(std::span<void* const> addresses, bool at_both_ends) {
   call_stack stack;
-  std::size_t own_calls = 0;
+  std::size_t own_calls = 0, others_end = 0;
   bool past_own = false;
   for (void* const a : addresses) {
     const auto address = reinterpret_cast<std::uintptr_t>(a);
     bool own = false;
     stack.push_back(name(address, address - 1, own));
     past_own = past_own || (!own && own_calls != 0);
-    if (own && !past_own)
+    if (!own)
+      others_end = stack.size();
+    else if (!past_own)
       own_calls = stack.size();
   }
+  if (at_both_ends && others_end != 0)
+    stack.resize(others_end);
   if (past_own)
     stack.erase(stack.begin(), stack.begin() + static_cast<std::ptrdiff_t>(own_calls));
   return stack;

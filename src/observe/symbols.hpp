@@ -28,6 +28,8 @@ class symbols {
   /// The same, without the innermost calls, which are of weft's own functions (but for what a
   /// sanitizer puts before them). All, if none or each is known to be weft's.
   call_stack name_callers(std::span<void* const> addresses);
+  /// The same, without the outermost calls that are weft's too.
+  call_stack name_calls_between(std::span<void* const> addresses);
 
  private:
   struct symbol {
@@ -44,6 +46,7 @@ class symbols {
 
   const module& load(const std::string& path);
   static void read(module& m);
+  call_stack name_without_own(std::span<void* const> addresses, bool at_both_ends);
   stack_frame name(std::uintptr_t address, std::uintptr_t inside, bool& is_own);
 
   std::map<std::string, module> modules_;

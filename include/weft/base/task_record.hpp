@@ -20,6 +20,8 @@ struct task_kind {
   /// Where the calls stand that a waiting task is in, the innermost first: as many as there is room
   /// for. Returns their number.
   std::size_t (*calls)(const task_record&, std::span<std::source_location>) noexcept;
+  /// The same for one with a stack of its own: where its calls go on. Null otherwise.
+  std::size_t (*stack)(const task_record&, std::span<void*>) noexcept = nullptr;
 };
 
 /// Where a task is recorded; with what stays the same while it lives.

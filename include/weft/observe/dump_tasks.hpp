@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <weft/base/config.hpp>
+#include <weft/observe/stack_frame.hpp>
 
 namespace WEFT_NAMESPACE {
 namespace observe {
@@ -27,8 +28,10 @@ struct task_snapshot {
   /// or of an awaitable.
   std::string waits_for;
   /// The co_awaits that it is in, the innermost first: at that one it waits. (Not those that weft
-  /// makes of the token use_awaitable.) Of a fiber none: its stack tells them to a debugger.
+  /// makes of the token use_awaitable.) Of a fiber none.
   std::vector<std::source_location> calls;
+  /// The calls on the stack of a fiber, the innermost first, but for weft's own at both ends.
+  call_stack stack;
   bool has_more_calls = false;
 };
 
@@ -38,6 +41,8 @@ struct task_snapshot {
 ///       at pause, server.cpp:12
 ///       at session, server.cpp:17
 ///       spawned by int main(), server.cpp:31
+///
+/// Of a fiber, calls are told as those of a stack are: `at function+0x1c (module+0x12f0)`.
 WEFT_API std::string to_string(const task_snapshot& task);
 
 /// All tasks of the process, in the order of their ids: those that one thread has started in the
@@ -47,7 +52,9 @@ WEFT_API std::string to_string(const task_snapshot& task);
 /// a moment of its own. Of one that begins or ends meanwhile it may be told.
 ///
 /// **What it costs.** Who asks pays: some 64 tasks at a time are copied, and one of these that is
-/// resumed or destroyed meanwhile waits until they are; membarrier(2) is called for each 64. A task
+/// resumed or destroyed meanwhile waits until they are; membarrier(2) is called for each 64. The
+/// stacks of fibers are unwound meanwhile, some microseconds each, and named afterwards, from the
+/// symbol tables of the program's files. A task
 /// pays some nanoseconds for being recorded (docs/architecture.md, "Seeing inside"). It is done in
 /// every build, and needs no debugging symbols; see record_tasks.
 ///

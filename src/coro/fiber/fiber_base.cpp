@@ -11,6 +11,7 @@
 #include <weft/base/error.hpp>
 
 #include "coro/fiber/overflow.hpp"
+#include "coro/fiber/suspended_stack.hpp"
 
 namespace WEFT_NAMESPACE::detail {
 namespace {
@@ -30,10 +31,14 @@ constexpr unsigned most_unwound = 100;
 
 }  // namespace
 
-// Of the calls on its stack nobody has told.
 constinit const task_kind fiber_base::fibers{
     "fiber",
-    [](const task_record&, std::span<std::source_location>) noexcept -> std::size_t { return 0; }};
+    [](const task_record&, std::span<std::source_location>) noexcept -> std::size_t { return 0; },
+    &stack};
+
+std::size_t fiber_base::stack(const task_record& task, std::span<void*> calls) noexcept {
+  return suspended_calls(static_cast<const fiber_base&>(task).point(), calls);
+}
 
 void fiber_base::enter(fiber_context& context) {
   auto& self = static_cast<fiber_base&>(context);
@@ -58,6 +63,7 @@ bool fiber_base::run() noexcept {
     thread.running = outer;
     if (stage_ == stage::ended) [[unlikely]]
       return true;
+    waits(awaited_);
     if (!after_(*this, argument_)) [[likely]]
       return false;
   }

@@ -374,6 +374,97 @@ TEST(dump_tasks, a_fiber_tells_what_it_waits_for) {
   EXPECT_THAT(tasks(), IsEmpty());
 }
 
+[[gnu::noinline]] std::size_t fiber_sleeps(weft::steady_timer& timer, weft::yield_context yield) {
+  timer.async_wait(yield);
+  return 1;
+}
+[[gnu::noinline]] std::size_t fiber_passes(weft::steady_timer& timer, weft::yield_context yield) {
+  return 1 + fiber_sleeps(timer, yield);
+}
+[[gnu::noinline]] std::size_t fiber_waits_for_event(weft::async_event& event,
+                                                    weft::yield_context yield) {
+  event.async_wait(yield);
+  return 1;
+}
+template <class Executor>
+struct fiber_posts {
+  [[gnu::noinline]] std::size_t operator()(const Executor& executor,
+                                           weft::yield_context yield) const {
+    weft::post(executor, weft::bind_executor(executor, yield));
+    return 1;
+  }
+};
+
+std::vector<std::string> functions(const task_snapshot& task) {
+  std::vector<std::string> found;
+  for (const weft::observe::stack_frame& call : task.stack)
+    found.push_back(call.function);
+  return found;
+}
+
+TEST(dump_tasks, a_fiber_tells_the_calls_that_it_waits_in) {
+  weft::io_context context;
+  weft::steady_timer timer(context, std::chrono::hours(1));
+  weft::async_event event(context);
+  weft::spawn(
+      context,
+      [&](weft::yield_context yield) {
+        weft::error_code ec;
+        EXPECT_EQ(fiber_passes(timer, yield[ec]), 2u);
+        EXPECT_EQ(fiber_waits_for_event(event, yield), 1u);
+        weft::post(yield);
+      },
+      detached);
+  context.poll();
+  {
+    const auto found = tasks();
+    ASSERT_EQ(found.size(), 1u);
+    const auto calls = functions(found[0]);
+    ASSERT_GE(calls.size(), 2u);
+    EXPECT_THAT(calls[0], HasSubstr("fiber_sleeps"));
+    EXPECT_THAT(calls[1], HasSubstr("fiber_passes"));
+    EXPECT_FALSE(found[0].has_more_calls);
+    const std::string text = to_string(found[0]);
+    EXPECT_LT(text.find("  at "), text.find("fiber_sleeps"));
+    EXPECT_LT(text.find("fiber_sleeps"), text.find("fiber_passes"));
+    EXPECT_LT(text.find("fiber_passes"), text.find("  spawned by "));
+  }
+  timer.cancel();
+  context.poll();
+  {
+    const auto found = tasks();
+    ASSERT_EQ(found.size(), 1u);
+    const auto calls = functions(found[0]);
+    ASSERT_GE(calls.size(), 1u);
+    EXPECT_THAT(calls[0], HasSubstr("fiber_waits_for_event"));
+  }
+  event.set();
+  context.run();
+}
+
+[[gnu::noinline]] int fiber_descends(int depth, weft::steady_timer& timer,
+                                     weft::yield_context yield) {
+  if (depth == 0)
+    return static_cast<int>(fiber_sleeps(timer, yield));
+  return depth + fiber_descends(depth - 1, timer, yield);
+}
+
+TEST(dump_tasks, of_many_calls_on_a_stack_the_innermost_are_told) {
+  weft::io_context context;
+  weft::steady_timer timer(context, std::chrono::hours(1));
+  weft::spawn(
+      context, [&](weft::yield_context yield) { fiber_descends(100, timer, yield); }, detached);
+  context.poll();
+  const auto found = tasks();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].has_more_calls);
+  const auto calls = functions(found[0]);
+  ASSERT_GE(calls.size(), 2u);
+  EXPECT_LE(calls.size(), task_snapshot::most_calls);
+  EXPECT_THAT(calls.front(), HasSubstr("fiber_sleeps"));
+  EXPECT_THAT(calls.back(), HasSubstr("fiber_descends"));
+}
+
 TEST(dump_tasks, a_fiber_that_is_destroyed_while_it_waits_is_gone) {
   {
     weft::io_context context;
@@ -517,6 +608,15 @@ awaitable<void> work(int n) {
   co_await outermost(timer);
 }
 
+template <class Executor>
+void fiber_work(const Executor& executor, weft::yield_context yield, int n) {
+  weft::steady_timer timer(executor, weft::steady_timer::time_point::min());
+  if (n % 3 == 0) {
+    EXPECT_EQ(fiber_posts<Executor>()(executor, yield), 1u);
+  }
+  EXPECT_EQ(fiber_passes(timer, yield), 2u);
+}
+
 /// Has some tasks at a time begin and end on an executor, for a while.
 template <class Executor>
 class spawner {
@@ -528,11 +628,18 @@ class spawner {
 
  private:
   void spawn() {
-    co_spawn(executor_, work<Executor>(begun_.fetch_add(1)), [this](std::exception_ptr error) {
+    const int n = begun_.fetch_add(1);
+    const auto ended = [this](std::exception_ptr error) {
       EXPECT_FALSE(error);
       if (std::chrono::steady_clock::now() < end_)
         spawn();
-    });
+    };
+    if (n % 2 == 0)
+      co_spawn(executor_, work<Executor>(n), ended);
+    else
+      weft::spawn(
+          executor_, [this, n](weft::yield_context yield) { fiber_work(executor_, yield, n); },
+          ended);
   }
 
   const Executor executor_;
@@ -548,6 +655,16 @@ void dump_until(const std::atomic<bool>& done) {
     for (const task_snapshot& task : tasks()) {
       if (!task.is_waiting)
         continue;
+      if (task.style == std::string_view("fiber")) {
+        const auto calls = functions(task);
+        ASSERT_GE(calls.size(), 1u);
+        if (calls[0].find("fiber_posts") == std::string::npos) {
+          ASSERT_GE(calls.size(), 2u);
+          EXPECT_THAT(calls[0], HasSubstr("fiber_sleeps"));
+          EXPECT_THAT(calls[1], HasSubstr("fiber_passes"));
+        }
+        continue;
+      }
       const auto found = lines(task);
       if (found.size() == 1)  // in `work` itself
         continue;

@@ -27,9 +27,11 @@ class fiber_unwind {
 /// `resume` or by `dismiss`. It is used by one thread at a time.
 ///
 /// **Publication.** Another thread may resume a fiber as soon as it can be found, so it is found
-/// only when it has been switched away from. `wait(after, argument)` does that: `after` is called
-/// on the stack of the resumer, when all that there is of the fiber lies in memory, and hands it to
-/// whoever is to resume it. From there on the resumer touches nothing of it.
+/// only when it has been switched away from. `wait(after, argument, awaited)` does that: `after` is
+/// called on the stack of the resumer, when all that there is of the fiber lies in memory, and
+/// hands it to whoever is to resume it. From there on the resumer touches nothing of it. Before,
+/// the resumer records that it waits for something of the type with this type_text, or that it does
+/// not: so who reads the record finds its stack at rest.
 ///
 /// Only an initiating function that makes a handler of the fiber is called on the fiber's own
 /// stack, since it may complete at once, and there must be no switch then. If the handler is called
@@ -77,12 +79,14 @@ class WEFT_API fiber_base : public operation, public task_record, private fiber_
   }
   /// It is inlined, with the switch, into the function that waits: a return on this side of a
   /// switch from a call on the other would be predicted wrongly.
-  [[gnu::always_inline]] void wait(after_switch after, void* argument = nullptr) {
+  [[gnu::always_inline]] void wait(after_switch after, void* argument = nullptr,
+                                   const char* awaited = nullptr) {
     assert(is_running() && "a fiber waits by a yield_context of its own, and no other's");
     if (is_unwinding_) [[unlikely]]
       unwind_here();
     after_ = after;
     argument_ = argument;
+    awaited_ = awaited;
     suspend();
     if (is_unwinding_) [[unlikely]]
       unwind_here();
@@ -102,7 +106,9 @@ class WEFT_API fiber_base : public operation, public task_record, private fiber_
 
   void begin_initiation() noexcept { is_parked_.store(false, std::memory_order_relaxed); }
   /// Hands it to the handler, which was made by the initiating function.
-  [[gnu::always_inline]] void wait_for_handler() { wait(&park); }
+  [[gnu::always_inline]] void wait_for_handler(const char* awaited) {
+    wait(&park, nullptr, awaited);
+  }
   /// The handler has been called elsewhere: afterwards the fiber is its own.
   void await_parked() const noexcept {
     // Pairs with the release in `park`.
@@ -143,6 +149,7 @@ class WEFT_API fiber_base : public operation, public task_record, private fiber_
 
   static const task_kind fibers;
 
+  static std::size_t stack(const task_record& task, std::span<void*> calls) noexcept;
   static void enter(fiber_context& context);
   static bool park(fiber_base& self, void*) noexcept;
   static bool submit_again(fiber_base& self, void*) noexcept;
@@ -155,6 +162,7 @@ class WEFT_API fiber_base : public operation, public task_record, private fiber_
 
   after_switch after_ = nullptr;
   void* argument_ = nullptr;
+  const char* awaited_ = nullptr;
   const kind& kind_;
   scheduler* const native_;
   stage stage_ = stage::queued;

@@ -84,6 +84,8 @@ class WEFT_API fiber_context {
   stack_arrival arrival() noexcept { return {resumer_, &point_}; }
   void arrive(stack_arrival last) noexcept { resumer_ = last.from; }
 
+  /// Where its stack was left.
+  const stack_point& point() const noexcept { return point_; }
   /// The lowest byte that the stack may use, and how many there are.
   const void* limit() const noexcept { return limit_; }
   std::size_t size() const noexcept {

@@ -36,10 +36,7 @@ class handler_wait {
   [[gnu::always_inline]] typename results::type operator()(error_code* ec, Initiation&& initiation,
                                                            Args&&... args) {
     switch (start(std::forward<Initiation>(initiation), std::forward<Args>(args)...)) {
-      case outcome::pending:
-        fiber_.waits(type_text<std::decay_t<Initiation>>());
-        fiber_.wait_for_handler();
-        break;
+      case outcome::pending: fiber_.wait_for_handler(type_text<std::decay_t<Initiation>>()); break;
       case outcome::completed: fiber_.completed_in_place(); break;
       case outcome::dropped: fiber_.unwind_here();
     }
@@ -133,12 +130,10 @@ class direct_wait final : public Initiation::operation_type {
       : base(&complete, *fiber.native(), std::move(initiation)), fiber_(fiber) {}
 
   [[gnu::always_inline]] typename results::type operator()(error_code* ec) {
-    if (try_now()) {
+    if (try_now())
       fiber_.completed_in_place();
-    } else {
-      fiber_.waits(type_text<Initiation>());
-      fiber_.wait(&begin, this);
-    }
+    else
+      fiber_.wait(&begin, this, type_text<Initiation>());
     if (error_) [[unlikely]]
       std::rethrow_exception(std::move(error_));
     results r;
