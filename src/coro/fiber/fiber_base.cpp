@@ -122,6 +122,15 @@ bool fiber_base::submit_again(fiber_base& self, void*) noexcept {
       std::this_thread::yield();
 }
 
+void fiber_base::waits_twice() const noexcept {
+  std::fprintf(stderr,
+               "weft: the fiber spawned at %s:%u waits inside the initiating function of an "
+               "operation that it is about to wait for. Wait before, or start the other operation "
+               "with another token than the fiber's yield_context\n",
+               where_.file_name(), static_cast<unsigned>(where_.line()));
+  std::abort();
+}
+
 void fiber_base::throw_cancelled() {
   throw system_error(error::operation_aborted, "yield");
 }

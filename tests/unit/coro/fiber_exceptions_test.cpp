@@ -234,6 +234,26 @@ TEST(fiber_exceptions_death, one_that_swallows_what_unwinds_it_ends_the_program_
   EXPECT_DEATH(wait_forever(), "End catch \\(...\\) with throw;");
 }
 
+TEST(fiber_exceptions_death, a_wait_inside_an_initiating_function_is_told_of) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  const auto wait_twice = [] {
+    io_context context;
+    spawn(
+        context,
+        [&](yield_context yield) {
+          weft::async_initiate<yield_context, void()>(
+              [&](auto handler) {
+                post(yield);
+                post(context, std::move(handler));
+              },
+              yield);
+        },
+        detached);
+    context.run();
+  };
+  EXPECT_DEATH(wait_twice(), "waits inside the initiating function");
+}
+
 [[gnu::noinline]] std::size_t recurse(std::size_t depth) {
   volatile char page[1024];
   page[0] = static_cast<char>(depth);

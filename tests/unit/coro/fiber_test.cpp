@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -35,9 +34,7 @@
 #include <weft/io/readable_pipe.hpp>
 #include <weft/io/steady_timer.hpp>
 #include <weft/io/writable_pipe.hpp>
-#include <weft/io/write.hpp>
 
-#include "support/backend.hpp"
 #include "support/sanitizer.hpp"
 
 namespace {
@@ -640,36 +637,5 @@ TEST(fiber, one_whose_executor_refuses_it_goes_on) {
   context.run();
   EXPECT_EQ(ended, 1);
 }
-
-// ---- with I/O
-
-class fiber_on : public weft_test::backend_test {};
-
-TEST_P(fiber_on, echoes_over_pipes) {
-  weft::readable_pipe there(context), back(context);
-  weft::writable_pipe to(context), from(context);
-  connect_pipe(there, to);
-  connect_pipe(back, from);
-  std::string answer(5, ' ');
-  spawn(
-      context,
-      [&](yield_context yield) {
-        std::array<char, 5> data;
-        async_read(there, weft::buffer(data), yield);
-        async_write(from, weft::buffer(data), yield);
-      },
-      detached);
-  spawn(
-      context,
-      [&](yield_context yield) {
-        async_write(to, weft::buffer("hello", 5), yield);
-        async_read(back, weft::buffer(answer), yield);
-      },
-      detached);
-  context.run();
-  EXPECT_EQ(answer, "hello");
-}
-
-WEFT_INSTANTIATE_BACKENDS(fiber_on);
 
 }  // namespace

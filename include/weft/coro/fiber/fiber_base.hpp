@@ -73,6 +73,8 @@ class WEFT_API fiber_base : public operation, public task_record, private fiber_
 
   /// It is about to wait. Throws if it has been cancelled.
   void begin_wait() {
+    if (is_initiating_) [[unlikely]]
+      waits_twice();
     arm(cancellation);
     if (throws_if_cancelled && !!cancellation.cancelled()) [[unlikely]]
       throw_cancelled();
@@ -104,7 +106,13 @@ class WEFT_API fiber_base : public operation, public task_record, private fiber_
 
   // ---- for a handler of the fiber's
 
-  void begin_initiation() noexcept { is_parked_.store(false, std::memory_order_relaxed); }
+  /// Around the call of the initiating function, which must not make the fiber wait for anything
+  /// else: what it has started may complete meanwhile, and would find the fiber waiting elsewhere.
+  void begin_initiation() noexcept {
+    is_parked_.store(false, std::memory_order_relaxed);
+    is_initiating_ = true;
+  }
+  void end_initiation() noexcept { is_initiating_ = false; }
   /// Hands it to the handler, which was made by the initiating function.
   [[gnu::always_inline]] void wait_for_handler(const char* awaited) {
     wait(&park, nullptr, awaited);
@@ -159,6 +167,7 @@ class WEFT_API fiber_base : public operation, public task_record, private fiber_
   void disconnect() noexcept;
   void await_parking() const noexcept;
   [[noreturn]] static void throw_cancelled();
+  [[noreturn]] void waits_twice() const noexcept;
 
   after_switch after_ = nullptr;
   void* argument_ = nullptr;
@@ -167,6 +176,7 @@ class WEFT_API fiber_base : public operation, public task_record, private fiber_
   scheduler* const native_;
   stage stage_ = stage::queued;
   bool is_unwinding_ = false;
+  bool is_initiating_ = false;
   std::atomic<bool> is_parked_{false};
   unsigned in_place_ = 0;
   unsigned unwound_ = 0;

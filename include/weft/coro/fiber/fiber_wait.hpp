@@ -12,6 +12,7 @@
 #include <weft/coro/fiber/fiber_base.hpp>
 #include <weft/coro/fiber/fiber_results.hpp>
 #include <weft/coro/in_place_call.hpp>
+#include <weft/execution/inline_executor.hpp>
 
 // The ways in which a fiber waits for an operation. Each is a function on the fiber's stack that
 // switches, and so touches nothing thread-local itself (switch_stack); what does is not inlined.
@@ -49,6 +50,7 @@ class handler_wait {
   class handler {
    public:
     using executor_type = Executor;
+    using immediate_executor_type = inline_executor;  // what completes at once goes on at once
     using cancellation_slot_type = cancellation_slot;
 
     explicit handler(handler_wait& wait) noexcept : wait_(&wait) {}
@@ -60,6 +62,7 @@ class handler_wait {
     }
 
     const executor_type& get_executor() const noexcept { return wait_->executor_; }
+    immediate_executor_type get_immediate_executor() const noexcept { return {}; }
     cancellation_slot_type get_cancellation_slot() const noexcept {
       return wait_->fiber_.cancellation.slot();
     }
@@ -86,7 +89,9 @@ class handler_wait {
     call_ = call.get_name();
     try {
       std::forward<Initiation>(initiation)(handler(*this), std::forward<Args>(args)...);
+      fiber_.end_initiation();
     } catch (...) {
+      fiber_.end_initiation();
       // An initiating function that throws and has kept the handler has started the operation all
       // the same, and will complete it. One that has dropped or called it has failed.
       if (call.result() != outcome::pending) {
