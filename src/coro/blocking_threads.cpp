@@ -4,13 +4,17 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "context/scheduler/scheduler.hpp"
 
 namespace WEFT_NAMESPACE::detail {
+
+constinit thread_local blocking_threads::server* blocking_threads::current = nullptr;
 
 blocking_call::blocking_call(function f, scheduler& owner, perform_function perform)
     : operation(f),
@@ -31,6 +35,11 @@ std::exception_ptr blocking_call::aborted() {
   return std::make_exception_ptr(system_error(error::operation_aborted, "blocking"));
 }
 
+void blocking_service::notify_fork(execution_context::fork_event event) {
+  if (event == execution_context::fork_child)
+    blocking_threads::get().go_on(*this);
+}
+
 void blocking_service::shutdown() noexcept {
   blocking_threads::get().end(*this);
 }
@@ -39,6 +48,11 @@ blocking_threads& blocking_threads::get() {
   alignas(blocking_threads) static std::byte memory[sizeof(blocking_threads)];
   static auto* const threads = ::new (static_cast<void*>(memory)) blocking_threads;
   return *threads;
+}
+
+blocking_threads::blocking_threads() noexcept {
+  ::pthread_atfork([] { get().lock_for_fork(); }, [] { get().unlock_in_parent(); },
+                   [] { get().begin_in_child(); });
 }
 
 bool blocking_threads::submit(blocking_call& call) noexcept {
@@ -75,6 +89,7 @@ void blocking_threads::end(blocking_service& service) noexcept {
   operation_queue dropped;
   {
     std::unique_lock lock(mutex_);
+    take_lost(service, dropped);
     for (blocking_call* call = front_; call;) {
       blocking_call* const next = call->later_;
       if (call->service_ == &service) {
@@ -124,26 +139,105 @@ void* blocking_threads::run(void* self) noexcept {
 
 void blocking_threads::serve() noexcept {
   constexpr std::chrono::seconds idle_time(10);
+  server self;
+  current = &self;
   std::unique_lock lock(mutex_);
+  self.next = std::exchange(servers_, &self);
   for (;;) {
     while (blocking_call* const call = front_) {
       unlink(*call);
       call->state_ = blocking_call::state::begun;
-      blocking_service& service = *call->service_;
-      ++service.begun_;
+      self.service = call->service_;
+      ++self.service->begun_;
+      self.call = call;
       lock.unlock();
       call->perform_(*call);
-      scheduler_complete(call->owner(), call);
+      {
+        const std::lock_guard completing(self.mutex);
+        self.call = nullptr;
+        scheduler_complete(call->owner(), call);
+      }
       lock.lock();
-      if (--service.begun_ == 0)
+      if (--std::exchange(self.service, nullptr)->begun_ == 0)
         performed_.notify_all();
     }
     ++idle_;
     const bool called = wake_.wait_for(lock, idle_time, [&] { return front_ != nullptr; });
     --idle_;
     if (!called) {
-      --threads_;
+      leave(self);
       return;
+    }
+  }
+}
+
+void blocking_threads::leave(server& self) noexcept {
+  server** at = &servers_;
+  while (*at != &self)
+    at = &(*at)->next;
+  *at = self.next;
+  --threads_;
+}
+
+// ---- fork
+
+void blocking_threads::lock_for_fork() noexcept {
+  mutex_.lock();
+  for (server* s = servers_; s; s = s->next)
+    s->mutex.lock();
+}
+
+void blocking_threads::unlock_in_parent() noexcept {
+  for (server* s = servers_; s; s = s->next)
+    s->mutex.unlock();
+  mutex_.unlock();
+}
+
+void blocking_threads::begin_in_child() noexcept {
+  // The threads that waited here are not in this process, but the old condition variables still
+  // count them: they are abandoned, not destroyed, for their destructors would wait for them.
+  std::construct_at(&wake_);
+  std::construct_at(&performed_);
+  server* const forking = current;  // a call may fork
+  for (server* s = servers_; s; s = s->next) {
+    if (s == forking || !s->service)
+      continue;
+    --s->service->begun_;
+    if (s->call)
+      s->call->later_ = std::exchange(lost_, s->call);
+  }
+  servers_ = forking;
+  idle_ = 0;
+  threads_ = forking ? 1 : 0;
+  if (forking) {
+    forking->next = nullptr;
+    forking->mutex.unlock();
+  }
+  mutex_.unlock();
+}
+
+void blocking_threads::go_on(blocking_service& service) noexcept {
+  operation_queue lost;
+  {
+    const std::lock_guard lock(mutex_);
+    take_lost(service, lost);
+    while (threads_ < std::min(queued_, most) && start_thread()) {}
+  }
+  while (operation* const op = lost.pop()) {
+    auto* const call = static_cast<blocking_call*>(op);
+    scheduler_complete(call->owner(), call);
+  }
+}
+
+void blocking_threads::take_lost(blocking_service& service, operation_queue& to) noexcept {
+  for (blocking_call** at = &lost_; *at;) {
+    blocking_call* const call = *at;
+    if (call->service_ == &service) {
+      *at = call->later_;
+      call->state_ = blocking_call::state::aborted;
+      to.push(call);
+    } else {
+      at = &call->later_;
     }
   }
 }

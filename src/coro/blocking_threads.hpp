@@ -20,6 +20,7 @@ class blocking_service final : public execution_context::service {
  private:
   friend class blocking_threads;
   void shutdown() noexcept override;
+  void notify_fork(execution_context::fork_event event) override;
 
   std::size_t begun_ = 0;
 };
@@ -29,6 +30,11 @@ class blocking_service final : public execution_context::service {
 /// One mutex, held for O(1), but at the end of a context for a walk of what is queued. A call that
 /// has been performed is completed without it, and only then counted out of its service: until
 /// then its context stays.
+///
+/// A fork takes that mutex and those of the servers: so in the child each call is queued, or was
+/// under way, or is completed. It has none of the threads. What was under way there goes on in the
+/// parent alone: in the child it is lost, and reports operation_aborted when its context is told of
+/// the fork.
 class blocking_threads {
  public:
   static constexpr std::size_t most = 512;
@@ -40,19 +46,39 @@ class blocking_threads {
   bool submit(blocking_call& call) noexcept;
   void cancel(blocking_call& call) noexcept;
   void end(blocking_service& service) noexcept;
+  /// In the child of a fork.
+  void go_on(blocking_service& service) noexcept;
 
  private:
+  /// A thread of these. `mutex` guards `call` from when that has been performed.
+  struct server {
+    server* next = nullptr;
+    blocking_service* service = nullptr;  // until the call is counted out
+    std::mutex mutex;
+    blocking_call* call = nullptr;  // under way
+  };
+
+  blocking_threads() noexcept;
+  void lock_for_fork() noexcept;
+  void unlock_in_parent() noexcept;
+  void begin_in_child() noexcept;
+  void take_lost(blocking_service& service, operation_queue& to) noexcept;
   void push(blocking_call& call) noexcept;
   void unlink(blocking_call& call) noexcept;
   bool start_thread() noexcept;
   static void* run(void* self) noexcept;
   void serve() noexcept;
+  void leave(server& self) noexcept;
+
+  static constinit thread_local server* current;
 
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable performed_;
   blocking_call* front_ = nullptr;
   blocking_call* back_ = nullptr;
+  blocking_call* lost_ = nullptr;  // by a fork
+  server* servers_ = nullptr;
   std::size_t queued_ = 0;
   std::size_t idle_ = 0;
   std::size_t threads_ = 0;

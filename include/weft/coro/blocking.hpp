@@ -141,6 +141,7 @@ auto initiate_blocking_call(const Executor& executor, F&& f, Token& token) {
 /// that has begun finishes, and reports what it has done.
 /// The end of a context, whose handler waits: what has not begun is destroyed, what has is waited
 /// for.
+/// fork: a call that is under way goes on in the parent; in the child it reports operation_aborted.
 /// Thread safety: any thread. O(1), and a wake-up.
 ///
 /// `place` is an executor, a context, or the yield_context of a fiber: whose executor handlers have

@@ -50,6 +50,10 @@ class WEFT_API stack_depot {
   };
   counts read() const noexcept;
 
+  /// Around a fork, so that the child finds it at rest.
+  void lock() noexcept { mutex_.lock(); }
+  void unlock() noexcept { mutex_.unlock(); }
+
  private:
   struct slab {
     std::byte* memory;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <weft/coro/stack_pool.hpp>
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -52,14 +54,24 @@ struct central_stacks {
   std::atomic<std::size_t> own_without_guard{0};
 };
 
+void lock_for_fork() noexcept;
+void unlock_after_fork() noexcept;
+void begin_in_child() noexcept;
+
 /// It is never destroyed: fibers may end after main has returned.
 central_stacks& central() {
   alignas(central_stacks) static std::byte memory[sizeof(central_stacks)];
-  static auto* const stacks = ::new (static_cast<void*>(memory)) central_stacks;
+  static auto* const stacks = [] {
+    auto* const made = ::new (static_cast<void*>(memory)) central_stacks;
+    ::pthread_atfork(&lock_for_fork, &unlock_after_fork, &begin_in_child);
+    return made;
+  }();
   return *stacks;
 }
 
-/// The stacks that a thread keeps. `count` is written by the thread only, and read by statistics.
+/// The stacks that a thread keeps. `count` is written by the thread only, and read by statistics;
+/// and by the child of a fork, which takes over the stacks of threads that it does not have: so
+/// many of the first are the thread's at any moment.
 struct thread_stacks {
   enum class state : unsigned char { fresh, active, exited };
   struct list {
@@ -131,12 +143,46 @@ void give_to_class(unsigned size_class, std::byte* stack) noexcept {
   unsigned n = list.count.load(std::memory_order_relaxed);
   if (n == room(size_class)) {  // those that were kept for longest go
     const unsigned half = n / 2;
+    list.count.store(0, std::memory_order_relaxed);
     central().depots[size_class].give(list.stacks, half);
     std::copy(list.stacks + half, list.stacks + n, list.stacks);
     n -= half;
   }
   list.stacks[n] = stack;
-  list.count.store(n + 1, std::memory_order_relaxed);
+  list.count.store(n + 1, std::memory_order_release);
+}
+
+// ---- fork
+
+void lock_for_fork() noexcept {
+  central_stacks& all = central();
+  all.mutex.lock();
+  for (stack_depot& depot : all.depots)
+    depot.lock();
+}
+
+void unlock_after_fork() noexcept {
+  central_stacks& all = central();
+  for (stack_depot& depot : all.depots)
+    depot.unlock();
+  all.mutex.unlock();
+}
+
+void begin_in_child() noexcept {
+  central_stacks& all = central();
+  thread_stacks* thread = std::exchange(all.threads, nullptr);
+  unlock_after_fork();
+  while (thread) {
+    thread_stacks* const next_thread = thread->next;
+    if (thread == &own) {
+      own.next = std::exchange(all.threads, &own);
+    } else {
+      for (unsigned c = 0; c != class_count; ++c)
+        all.depots[c].give(thread->lists[c].stacks,
+                           thread->lists[c].count.load(std::memory_order_relaxed));
+    }
+    thread = next_thread;
+  }
 }
 
 stack_context map_own(std::size_t size) {

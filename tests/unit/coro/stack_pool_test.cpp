@@ -2,8 +2,11 @@
 #include <weft/coro/stack_pool.hpp>
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -147,6 +150,38 @@ TEST(stack_depot, memory_that_went_back_is_zero_and_can_be_used) {
   EXPECT_EQ(stacks[1][0], std::byte{0});
   depot.give(&again, 1);
   depot.give(&stacks[1], 1);
+}
+
+TEST(stack_pool, a_child_of_a_fork_may_use_what_another_thread_was_using) {
+  std::atomic<bool> done{false};
+  std::thread user([&] {
+    std::vector<weft::stack_context> stacks(100);
+    while (!done) {
+      for (weft::stack_context& stack : stacks)
+        stack = stack_pool().allocate();
+      for (weft::stack_context& stack : stacks)
+        stack_pool().deallocate(stack);
+    }
+  });
+  for (int i = 0; i != 20; ++i) {
+    const pid_t child = ::fork();
+    ASSERT_NE(child, -1);
+    if (child == 0) {
+      ::alarm(20);  // ends it if it hangs
+      std::set<void*> all;
+      for (int k = 0; k != 300; ++k) {
+        const weft::stack_context stack = stack_pool().allocate();
+        static_cast<char*>(stack.sp)[-1] = 1;
+        all.insert(stack.sp);
+      }
+      ::_exit(all.size() == 300 && stack_pool::read_statistics().in_use >= 300 ? 0 : 1);
+    }
+    int status = -1;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  done = true;
+  user.join();
 }
 
 TEST(stack_depot, guards_by_protection_are_limited_and_the_rest_is_counted) {
