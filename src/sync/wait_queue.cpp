@@ -166,12 +166,19 @@ void complete(scheduler& owner, operation_queue& ops) noexcept {
 
 }  // namespace
 
+void completed_waits::deliver(waiting_operation& op) noexcept {
+  if (op.relocking_ != waiting_operation::relocking::later && !op.abroad_) [[likely]]
+    return scheduler_complete_next(op.owner(), &op);
+  completed_waits one;
+  one.push(op);
+  one.deliver_all();
+}
+
 void completed_waits::deliver() noexcept {
-  auto* const only = static_cast<waiting_operation*>(first_);
-  if (only == last_ && only->relocking_ != waiting_operation::relocking::later && !only->abroad_)
-      [[likely]]
-    return scheduler_complete_next(only->owner(), only);
-  deliver_all();
+  if (first_ == last_)
+    deliver(*pop());
+  else
+    deliver_all();
 }
 
 [[gnu::noinline]] void completed_waits::deliver_all() noexcept {

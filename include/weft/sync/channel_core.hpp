@@ -61,7 +61,7 @@ class channel_wait : public core_operation<channel_core<T, Policy>> {
   channel_wait(operation::function f, scheduler& owner, core_type& core, bool sends,
                select_claim* claim) noexcept
       : core_operation<core_type>(f, owner, core), sends_(sends), claim_(claim) {}
-  ~channel_wait() = default;
+  [[gnu::always_inline]] ~channel_wait() = default;
 
  private:
   friend core_type;
@@ -83,6 +83,8 @@ class channel_send : public channel_wait<T, Policy> {
   channel_send(operation::function f, scheduler& owner, core_type& core, V&& v,
                select_claim* claim = nullptr)
       : channel_wait<T, Policy>(f, owner, core, true, claim), value(std::forward<V>(v)) {}
+
+  [[gnu::always_inline]] ~channel_send() = default;
 
   bool try_complete() noexcept {
     const bool done = this->core().send_at_once(value);
@@ -186,7 +188,7 @@ class channel_core final : public wait_core<Policy> {
       if (attempt != ring::attempt::unclear)
         return attempt == ring::attempt::done;
     }
-    completed_waits done;
+    completed_wait done;
     const std::lock_guard lock(*this);
     return send_now(value, outcome, done);
   }
@@ -197,7 +199,7 @@ class channel_core final : public wait_core<Policy> {
       if (attempt != ring::attempt::unclear)
         return attempt == ring::attempt::done;
     }
-    completed_waits done;
+    completed_wait done;
     const std::lock_guard lock(*this);
     return receive_now(value, outcome, done);
   }
@@ -237,7 +239,7 @@ class channel_core final : public wait_core<Policy> {
   /// Whether it is pending now.
   template <class Operation>
   bool start(Operation& op) noexcept {
-    completed_waits done;
+    completed_wait done;
     const std::lock_guard lock(*this);
     if (perform(op, done))
       return false;
@@ -276,14 +278,16 @@ class channel_core final : public wait_core<Policy> {
 
   // ---- under the lock
 
-  /// Whether it has completed without waiting.
-  bool perform(send_type& op, completed_waits& done) noexcept {
+  /// Whether it has completed without waiting. `done` is a completed_wait, or completed_waits.
+  template <class Completed>
+  bool perform(send_type& op, Completed& done) noexcept {
     if (!send_now(op.value, op.outcome_, done))
       return false;
     op.become_granted();
     return true;
   }
-  bool perform(receive_type& op, completed_waits& done) noexcept {
+  template <class Completed>
+  bool perform(receive_type& op, Completed& done) noexcept {
     if (!receive_now(op.value, op.outcome_, done))
       return false;
     op.become_granted();
@@ -340,13 +344,13 @@ class channel_core final : public wait_core<Policy> {
 
   // Where somebody waits.
   [[gnu::noinline]] bool hand_over(T& value) noexcept {
-    completed_waits done;
+    completed_wait done;
     const std::lock_guard lock(*this);
     auto outcome = channel_outcome::success;
     return send_now(value, outcome, done) && outcome == channel_outcome::success;
   }
   [[gnu::noinline]] bool take_over(std::optional<T>& value) noexcept {
-    completed_waits done;
+    completed_wait done;
     const std::lock_guard lock(*this);
     auto outcome = channel_outcome::success;
     return receive_now(value, outcome, done) && value;
@@ -412,8 +416,9 @@ class channel_core final : public wait_core<Policy> {
     return true;
   }
 
+  template <class Completed>
   [[gnu::always_inline]] bool send_now(T& value, channel_outcome& outcome,
-                                       completed_waits& done) noexcept {
+                                       Completed& done) noexcept {
     if (is_closed_) [[unlikely]] {
       outcome = channel_outcome::closed;
       return true;
@@ -430,8 +435,9 @@ class channel_core final : public wait_core<Policy> {
     return true;
   }
 
+  template <class Completed>
   [[gnu::always_inline]] bool receive_now(std::optional<T>& value, channel_outcome& outcome,
-                                          completed_waits& done) noexcept {
+                                          Completed& done) noexcept {
     if (pop(value)) {
       if (wait* const op = claim_first(senders_)) {
         push(static_cast<send_type*>(op)->value);  // there is memory: it was bounded, and full

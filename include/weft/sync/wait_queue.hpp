@@ -221,10 +221,7 @@ class completed_waits {
   /// Under the lock: an operation that was pending, and has been unlinked, ends so. What it results
   /// in beyond its state has been stored in it. One that relocks is granted the mutex, or not.
   void grant(waiting_operation& op) noexcept {
-    if (op.relocking_ == waiting_operation::relocking::begun)
-      static_cast<relocking_operation&>(op).has_mutex_ = true;
-    else
-      op.state_ = waiting_operation::state::granted;
+    become_granted(op);
     push(op);
   }
   void abort(waiting_operation& op) noexcept {
@@ -260,11 +257,41 @@ class completed_waits {
       first_ = operation_queue::next(op);
     return static_cast<waiting_operation*>(op);
   }
+  static void become_granted(waiting_operation& op) noexcept {
+    if (op.relocking_ == waiting_operation::relocking::begun)
+      static_cast<relocking_operation&>(op).has_mutex_ = true;
+    else
+      op.state_ = waiting_operation::state::granted;
+  }
   WEFT_API void deliver() noexcept;
+  WEFT_API static void deliver(waiting_operation& op) noexcept;
   void deliver_all() noexcept;
+
+  friend class completed_wait;
 
   operation* first_ = nullptr;
   operation* last_;
+};
+
+/// The same for one operation at most.
+class completed_wait {
+ public:
+  completed_wait() = default;
+  completed_wait(const completed_wait&) = delete;
+  completed_wait& operator=(const completed_wait&) = delete;
+  [[gnu::always_inline]] ~completed_wait() {
+    if (op_)
+      completed_waits::deliver(*op_);
+  }
+
+  void grant(waiting_operation& op) noexcept {
+    assert(!op_);
+    completed_waits::become_granted(op);
+    op_ = &op;
+  }
+
+ private:
+  waiting_operation* op_ = nullptr;
 };
 
 /// What the wait_service of a context knows of a core.
@@ -464,7 +491,7 @@ class core_operation : public Base {
   template <class... Args>
   core_operation(operation::function f, scheduler& owner, Core& core, Args... args) noexcept
       : Base(f, owner, args...), core_(&core) {}
-  ~core_operation() {
+  [[gnu::always_inline]] ~core_operation() {
     if (is_retaining_)
       core_->release();
   }

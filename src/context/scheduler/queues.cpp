@@ -69,7 +69,14 @@ void scheduler::post(operation* op) noexcept {
 /// caches (worker::may_continue). It waits in the queue all the same: it is counted, stolen and
 /// rescued as the others are. Alone, everything goes in the order in which it was posted.
 [[gnu::always_inline]] inline void scheduler::push_next(worker& w, operation* op) noexcept {
-  if (!get(several_) || !w.may_continue())
+  if (get(several_))
+    push_next_of_several(w, op);
+  else
+    push(w, op);
+}
+
+[[gnu::noinline]] void scheduler::push_next_of_several(worker& w, operation* op) noexcept {
+  if (!w.may_continue())
     return push(w, op);
   if (get(attention_)) [[unlikely]]
     note_queued(op);

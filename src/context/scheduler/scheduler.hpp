@@ -209,6 +209,7 @@ class scheduler final : public execution_context::service {
   void post_from_outside(operation* op) noexcept;
   void push(worker& w, operation* op) noexcept;  // inline in queues.cpp
   void push_next(worker& w, operation* op) noexcept;
+  void push_next_of_several(worker& w, operation* op) noexcept;
   void push_attentive(worker& w, operation* op) noexcept;
   void push_entered(worker& w, operation* op) noexcept;
   void push_locked(worker& w, operation* op) noexcept;

@@ -101,6 +101,10 @@ class segmented_queue {
       if (!back_ || rest_begin_ != rest_.size())
         return nullptr;
       op = back_;
+      if (!operation_queue::next(op)) {
+        forget_back();
+        return op;
+      }
       begin_front(take_back());
     }
     set(front_, operation_queue::next(op));
@@ -331,10 +335,13 @@ class segmented_queue {
 
   segment take_back() noexcept {
     const segment taken{back_, end_, back_size()};
+    forget_back();
+    return taken;
+  }
+  void forget_back() noexcept {
     back_ = nullptr;
     end_ = &back_;
     resize_back(0);
-    return taken;
   }
 
   void close_back() noexcept {
