@@ -79,33 +79,6 @@ class future_crowd final : public future_waiter {
 
 namespace {
 
-/// A thread that waits for a future.
-class blocked_thread final : public future_waiter {
- public:
-  blocked_thread() noexcept : future_waiter(&tell) {}
-
-  void wait() {
-    std::unique_lock lock(mutex_);
-    told_.wait(lock, [this] { return is_told_; });
-  }
-  bool wait_until(std::chrono::steady_clock::time_point deadline) {
-    std::unique_lock lock(mutex_);
-    return told_.wait_until(lock, deadline, [this] { return is_told_; });
-  }
-
- private:
-  static void tell(future_waiter* base) noexcept {
-    auto* const self = static_cast<blocked_thread*>(base);
-    const std::lock_guard lock(self->mutex_);  // it may be gone once it can be had again
-    self->is_told_ = true;
-    self->told_.notify_one();
-  }
-
-  std::mutex mutex_;
-  std::condition_variable told_;
-  bool is_told_ = false;
-};
-
 /// A thread waits for a result of which `loop` is the producer, or nobody knows who. Throws
 /// would_deadlock if it may not.
 class permitted_wait {
@@ -122,7 +95,17 @@ class permitted_wait {
   }
   permitted_wait(const permitted_wait&) = delete;
   permitted_wait& operator=(const permitted_wait&) = delete;
-  ~permitted_wait() { unblock(nullptr); }
+  ~permitted_wait() {
+    if (!is_over_)
+      unblock(nullptr);
+  }
+
+  /// What it waits for has come: for others it blocks its loops no longer, though it may take a
+  /// while to awake. They live, for the thread is in their run().
+  void end() noexcept {
+    unblock(nullptr);
+    is_over_ = true;
+  }
 
  private:
   /// Of those that this thread has of one scheduler.
@@ -139,6 +122,37 @@ class permitted_wait {
   }
 
   const worker* const last_;
+  bool is_over_ = false;
+};
+
+/// A thread that waits for a future.
+class blocked_thread final : public future_waiter {
+ public:
+  explicit blocked_thread(permitted_wait& permitted) noexcept
+      : future_waiter(&tell), permitted_(permitted) {}
+
+  void wait() {
+    std::unique_lock lock(mutex_);
+    told_.wait(lock, [this] { return is_told_; });
+  }
+  bool wait_until(std::chrono::steady_clock::time_point deadline) {
+    std::unique_lock lock(mutex_);
+    return told_.wait_until(lock, deadline, [this] { return is_told_; });
+  }
+
+ private:
+  static void tell(future_waiter* base) noexcept {
+    auto* const self = static_cast<blocked_thread*>(base);
+    const std::lock_guard lock(self->mutex_);  // it may be gone once it can be had again
+    self->permitted_.end();
+    self->is_told_ = true;
+    self->told_.notify_one();
+  }
+
+  permitted_wait& permitted_;
+  std::mutex mutex_;
+  std::condition_variable told_;
+  bool is_told_ = false;
 };
 
 }  // namespace
@@ -199,9 +213,9 @@ bool future_state_base::wait_until(std::chrono::steady_clock::time_point deadlin
   const bool has_deadline = deadline != clock::time_point::max();
   if (has_deadline && deadline <= clock::now())
     return false;
-  const permitted_wait permitted(producer_.loop);
+  permitted_wait permitted(producer_.loop);
   auto* const self = const_cast<future_state_base*>(this);
-  blocked_thread waiter;
+  blocked_thread waiter(permitted);
   switch (self->attach(waiter)) {
     case arrival::is_ready: return true;
     case arrival::is_taken: throw_future_error(std::future_errc::future_already_retrieved);

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "model/atomics.hpp"
@@ -128,6 +129,26 @@ class fixture {
     return has_room;
   }
 
+  /// Sends, or leaves word that it waits: one at a time.
+  void send_or_wait(int n) {
+    const std::lock_guard lock(mutex_);
+    ring_.shut();
+    if (ring_.full())
+      sends_ = n;
+    else
+      push(n);
+    open();
+  }
+  /// Receives what there is, and lets in what waits to be sent.
+  void receive_for_a_sender() {
+    const std::lock_guard lock(mutex_);
+    ring_.shut();
+    require(take(), "there was no value");
+    if (const int n = std::exchange(sends_, 0))
+      push(n);
+    open();
+  }
+
   /// Cancels a wait, if there is one.
   void cancel() {
     const std::lock_guard lock(mutex_);
@@ -174,8 +195,12 @@ class fixture {
     ring_.drop();
     return true;
   }
+  void push(int n) {
+    payload value(n, cells_);
+    ring_.push(value);
+  }
   void open() {
-    if (waiting_ == 0)
+    if (waiting_ == 0 && sends_ == 0)
       ring_.let_in();
   }
 
@@ -183,6 +208,7 @@ class fixture {
   ring ring_;
   model::mutex mutex_;
   int waiting_ = 0;
+  int sends_ = 0;              // what somebody waits to send, or 0
   std::vector<int> received_;  // guarded by mutex_
 };
 
@@ -284,6 +310,17 @@ void an_owner_that_is_one_no_longer() {
   f.check(2);
 }
 
+void another_lets_in_whom_an_owner_has_waiting() {
+  fixture f(1);
+  f.designate();
+  require(f.send(1), "not taken");
+  f.send_or_wait(3);
+  thread other([&] { f.receive_for_a_sender(); });
+  const bool taken = f.offer(5);
+  other.join();
+  f.check(2 + taken);
+}
+
 void laps_make_an_owner() {
   fixture f(1);
   thread other([&] { f.receive(); });
@@ -329,6 +366,7 @@ TEST(channel_model, loses_no_value_and_no_wake_up_and_needs_its_orders) {
        {"an_owner_meets_a_sender", an_owner_meets_a_sender, {}},
        {"an_owner_meets_a_receiver", an_owner_meets_a_receiver, {}},
        {"an_owner_that_is_one_no_longer", an_owner_that_is_one_no_longer, {}},
+       {"another_lets_in_whom_an_owner_has_waiting", another_lets_in_whom_an_owner_has_waiting, {}},
        {"laps_make_an_owner", laps_make_an_owner, {}},
        {"there_is_a_value_behind_one_that_is_being_put_in",
         there_is_a_value_behind_one_that_is_being_put_in,

@@ -97,6 +97,18 @@ void a_waiter_gives_up_on_another_thread_beside_the_result() {
   require(w.told + given_up == waits, "told and given up, or neither");
 }
 
+void who_comes_too_late_to_give_up_has_the_result() {
+  shared s;
+  waiter w(s);
+  w.data.set(1);
+  const bool waits = s.hand_over.attach(w) == slot::arrival::waits;
+  model::thread producer([&] { s.produce(); });
+  if (!s.hand_over.detach(w))
+    require(s.result.get() == 7, "too late without a result");
+  producer.join();
+  require(waits, "nobody was before");
+}
+
 void another_attaches_after_one_gave_up() {
   shared s;
   waiter first(s);
@@ -122,6 +134,9 @@ TEST(future_slot_model, hands_over_once_and_needs_its_orders) {
        {.preemptions = 3}},
       {"a_waiter_gives_up_on_another_thread_beside_the_result",
        a_waiter_gives_up_on_another_thread_beside_the_result,
+       {.preemptions = 3}},
+      {"who_comes_too_late_to_give_up_has_the_result",
+       who_comes_too_late_to_give_up_has_the_result,
        {.preemptions = 3}},
       {"another_attaches_after_one_gave_up",
        another_attaches_after_one_gave_up,

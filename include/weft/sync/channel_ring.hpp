@@ -56,6 +56,7 @@ class channel_ring {
   static constexpr word lap = word(1) << 33;
   static constexpr word most_laps = (word(1) << 31) - 1;
   static constexpr std::size_t cache_line = 64;
+  static constexpr unsigned no_more = ~0u;  // of times_: there is an owner, or will be none
 
  public:
   /// One of no capacity is always shut. Throws std::bad_alloc.
@@ -97,10 +98,11 @@ class channel_ring {
       slot& s = slots_[index(tail)];
       const word stamp = s.look();
       if (stamp == tail) [[likely]] {
-        if (tail_.compare_exchange_weak(tail, after(tail), std::memory_order_relaxed)) {
+        if (index(tail) == 0 && keeps_coming()) [[unlikely]] {
+          suggest_owner();
+          tail = tail_.load(std::memory_order_relaxed);
+        } else if (tail_.compare_exchange_weak(tail, after(tail), std::memory_order_relaxed)) {
           s.fill(value, tail);
-          if (index(tail) == 0 && keeps_coming()) [[unlikely]]
-            suggest_owner();
           return attempt::done;
         }
       } else if (is_before(stamp, tail)) {
@@ -132,10 +134,11 @@ class channel_ring {
       slot& s = slots_[index(head)];
       const word stamp = s.look();
       if (stamp == (head | mark)) [[likely]] {
-        if (head_.compare_exchange_weak(head, after(head), std::memory_order_relaxed)) {
+        if (index(head) == 0 && keeps_coming()) [[unlikely]] {
+          suggest_owner();
+          head = head_.load(std::memory_order_relaxed);
+        } else if (head_.compare_exchange_weak(head, after(head), std::memory_order_relaxed)) {
           s.empty(take, head);
-          if (index(head) == 0 && keeps_coming()) [[unlikely]]
-            suggest_owner();
           return attempt::done;
         }
       } else if (is_before(stamp, head | mark)) {
@@ -175,7 +178,7 @@ class channel_ring {
     if (!is_shut()) {
       tail_.fetch_or(mark, std::memory_order_relaxed);
       head_.fetch_or(mark, std::memory_order_relaxed);
-    } else if (owner_.load(std::memory_order_relaxed)) {
+    } else if (designated_) {
       owner_.store(nullptr, std::memory_order_relaxed);
       if (designated_ != Atomics::this_thread()) [[unlikely]]
         disown();
@@ -197,6 +200,7 @@ class channel_ring {
 
   /// The caller's thread becomes the owner, if there has not been one.
   void designate() noexcept {
+    times_.store(no_more, std::memory_order_relaxed);
     if (std::exchange(may_have_owner_, false) && Atomics::barriers_available())
       designated_ = Atomics::this_thread();
   }
@@ -275,9 +279,11 @@ class channel_ring {
     return (tail_.load(std::memory_order_relaxed) & ~mark) == head;
   }
 
-  /// Called once in a lap at either end: whether it is time that this thread becomes the owner. A
-  /// guess.
+  /// Called once in a lap at either end, before the slot is made one's own: whoever gets at what is
+  /// in it may end the ring. Whether it is time that this thread becomes the owner: a guess.
   [[gnu::noinline]] bool keeps_coming() noexcept {
+    if (times_.load(std::memory_order_relaxed) == no_more)
+      return false;
     const void* const self = Atomics::this_thread();
     const bool again = latest_.load(std::memory_order_relaxed) == self;
     const unsigned times = again ? times_.load(std::memory_order_relaxed) + 1 : 0;
@@ -312,7 +318,7 @@ class channel_ring {
   bool may_have_owner_ = true;
   const void* designated_ = nullptr;  // the owner while the ring is let in
   atomic<const void*> owner_{nullptr};
-  atomic<const void*> latest_{nullptr};
+  alignas(cache_line) atomic<const void*> latest_{nullptr};
   atomic<unsigned> times_{0};
   alignas(cache_line) atomic<word> tail_;
   atomic<bool> busy_{false};

@@ -391,7 +391,7 @@ class promise {
   promise() : promise(detail::future_producer()) {}
   template <detail::executor_or_context Place>
   explicit promise(Place&& place)
-      : promise(detail::future_producer{.executor = detail::executor_at(place)}) {}
+      : promise(detail::future_producer::at(detail::executor_at(place))) {}
   promise(promise&&) noexcept = default;
   promise& operator=(promise&& other) noexcept {
     promise(std::move(other)).swap(*this);

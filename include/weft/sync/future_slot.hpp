@@ -44,7 +44,8 @@ class future_waiter {
 ///   2. Who wants to wait puts its waiter there (compare-exchange from 0; release, for the producer
 ///      reads it). If it finds 1 (acquire), the result may be read at once.
 ///   3. Who gives up takes its waiter away (compare-exchange to 0; acquire, for another thread may
-///      have put it there). If it is not there any more, the producer has it.
+///      have put it there). If it is not there any more, the producer has it, and the result is
+///      there (acquire): who knows that nobody else will read it may end it.
 ///   4. Who is the last of those that could wait, and leaves, says so (compare-exchange from 0;
 ///      release, for all that they have done). If it finds 1 (acquire), it ends the future itself;
 ///      otherwise the producer, which finds 2 (acquire), does.
@@ -87,7 +88,7 @@ class basic_future_slot {
   bool detach(future_waiter& waiter) noexcept {
     auto found = reinterpret_cast<std::uintptr_t>(&waiter);
     return word_.compare_exchange_strong(found, nothing, std::memory_order_acquire,
-                                         std::memory_order_relaxed);
+                                         std::memory_order_acquire);
   }
 
  private:

@@ -37,6 +37,14 @@ struct future_producer {
   scheduler* loop = nullptr;
   /// Whether what produces the result is queued with `loop`, and so ends before that does.
   bool is_queued = false;
+
+  /// Nobody known, and an executor; an empty one is as good as none.
+  static future_producer at(any_io_executor ex) {
+    future_producer p;
+    if (ex)
+      p.executor = std::move(ex);
+    return p;
+  }
 };
 
 /// The scheduler of a context, or null if it has none.

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <exception>
+#include <future>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -386,14 +388,25 @@ class unruly {
 
 TEST(attach_callback, what_moving_the_function_throws_leaves_the_result) {
   io_context context;
+  int thrown = 0;
   for (int n = 1; n != 4; ++n) {
     auto f = weft::make_ready_future(std::string("kept"));
     try {
       f.attach_callback(context, unruly(n));
     } catch (const std::runtime_error&) {
+      ++thrown;
       EXPECT_EQ(f.get(), "kept") << "after " << n;
     }
   }
+  EXPECT_GT(thrown, 0);
+}
+
+TEST(attach_callback, runs_on_the_system_executor_where_the_promises_is_empty) {
+  promise<int> p(weft::any_io_executor{});
+  std::promise<int> called;
+  p.get_future().attach_callback([&](future<int> f) { called.set_value(f.get()); });
+  p.set_value(3);
+  EXPECT_EQ(called.get_future().get(), 3);
 }
 
 TEST(attach_callback, one_at_a_time_waits) {
@@ -781,6 +794,32 @@ TEST(future, a_timeout_leaves_it_as_it_was) {
 }
 
 const error_code would_deadlock = weft::error::would_deadlock;
+
+TEST(blocking_get, of_a_thread_whose_result_has_come_is_no_longer_counted) {
+  for (int round = 0; round != 100; ++round) {
+    io_context context;
+    promise<int> first;
+    promise<int> second;
+    auto of_first = first.get_future();
+    auto of_second = second.get_future();
+    std::barrier both(2);
+    int got = 0;
+    weft::post(context, [&] {
+      both.arrive_and_wait();
+      got += of_first.get();
+      second.set_value(20);
+    });
+    weft::post(context, [&] {
+      both.arrive_and_wait();
+      first.set_value(1);
+      got += of_second.get();
+    });
+    std::thread other([&] { context.run(); });
+    context.run();
+    other.join();
+    ASSERT_EQ(got, 21) << "round " << round;
+  }
+}
 
 TEST(future, get_inside_the_loop_that_is_to_produce_it_throws) {
   io_context context;
