@@ -7,6 +7,7 @@
 What is printed is the same whichever program it is; chat.expected has it.
 """
 import contextlib
+import os
 import signal
 import socket
 import struct
@@ -141,6 +142,20 @@ def silence(program):
         process.send_signal(signal.SIGINT)
 
 
+def crowd(program):
+    """Many come, and the server is interrupted, while it can do nothing: it finds all that together."""
+    print("- the server is interrupted while many come")
+    with server(program) as (process, port):
+        process.send_signal(signal.SIGSTOP)
+        os.waitpid(process.pid, os.WUNTRACED)
+        clients = [Client("any", port) for _ in range(100)]
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGCONT)
+    for client in clients:
+        client.reset()
+
+
 if __name__ == "__main__":
     conversation(sys.argv[1])
     silence(sys.argv[1])
+    crowd(sys.argv[1])

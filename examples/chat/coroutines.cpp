@@ -21,12 +21,14 @@ awaitable<void> serve(room& chat, std::shared_ptr<member> who) {
 }
 
 awaitable<void> accept(weft::ip::tcp::acceptor& acceptor, room& chat) {
-  while (acceptor.is_open()) {
+  for (;;) {
     auto [ec, socket] = co_await acceptor.async_accept(weft::as_tuple);
-    if (!ec)
-      co_spawn(acceptor.get_executor(), serve(chat, chat.enter(std::move(socket))), weft::detached);
-    else if (acceptor.is_open())
+    if (!acceptor.is_open())
+      co_return;
+    if (ec)
       std::fprintf(stderr, "accept: %s\n", ec.message().c_str());
+    else
+      co_spawn(acceptor.get_executor(), serve(chat, chat.enter(std::move(socket))), weft::detached);
   }
 }
 

@@ -20,16 +20,18 @@ void serve(room& chat, member& who, yield_context yield) {
 }
 
 void accept(weft::ip::tcp::acceptor& acceptor, room& chat, yield_context yield) {
-  while (acceptor.is_open()) {
+  for (;;) {
     weft::error_code ec;
     weft::ip::tcp::socket socket = acceptor.async_accept(yield[ec]);
-    if (!ec)
+    if (!acceptor.is_open())
+      return;
+    if (ec)
+      std::fprintf(stderr, "accept: %s\n", ec.message().c_str());
+    else
       weft::spawn(
           acceptor.get_executor(),
           [&chat, who = chat.enter(std::move(socket))](yield_context y) { serve(chat, *who, y); },
           weft::detached);
-    else if (acceptor.is_open())
-      std::fprintf(stderr, "accept: %s\n", ec.message().c_str());
   }
 }
 
