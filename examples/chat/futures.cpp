@@ -9,7 +9,8 @@ using member_ptr = std::shared_ptr<member>;
 using weft::as_future;
 using weft::future;
 
-// A conversation may go on for ever, so it is no chain of `then`: each line begins anew.
+// A conversation may go on for ever, so it is no chain of `then`: each line, and each name, begins
+// anew.
 void talk(room& chat, const member_ptr& who) {
   who->async_read_line(as_future).attach_callback([&chat, who](future<std::size_t> size) {
     try {
@@ -21,26 +22,22 @@ void talk(room& chat, const member_ptr& who) {
   });
 }
 
-future<void> ask_name(room& chat, const member_ptr& who) {
+void ask_name(room& chat, const member_ptr& who) {
   who->tell("* your name?");
-  return who->async_read_line(as_future)
+  who->async_read_line(as_future)
       .then([&chat, who](future<std::size_t> size) {
         return chat.join(*who, who->take_line(size.get()));
       })
-      .then([&chat, who](future<bool> has_joined) {
-        return has_joined.get() ? weft::make_ready_future() : ask_name(chat, who);
+      .attach_callback([&chat, who](future<bool> has_joined) {
+        try {
+          if (has_joined.get())
+            talk(chat, who);
+          else
+            ask_name(chat, who);
+        } catch (const weft::system_error& e) {
+          chat.leave(*who, e.code());
+        }
       });
-}
-
-void serve(room& chat, const member_ptr& who) {
-  ask_name(chat, who).attach_callback([&chat, who](future<void> named) {
-    try {
-      named.get();
-      talk(chat, who);
-    } catch (const weft::system_error& e) {
-      chat.leave(*who, e.code());
-    }
-  });
 }
 
 void accept(weft::ip::tcp::acceptor& acceptor, room& chat) {
@@ -48,7 +45,7 @@ void accept(weft::ip::tcp::acceptor& acceptor, room& chat) {
     if (!acceptor.is_open())
       return;
     try {
-      serve(chat, chat.enter(accepted.get()));
+      ask_name(chat, chat.enter(accepted.get()));
     } catch (const weft::system_error& e) {
       std::fprintf(stderr, "accept: %s\n", e.what());
     }
