@@ -6,10 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include <weft/io/steady_timer.hpp>
+
 #include "timer_crowd.hpp"
 
-// What memory alone costs: timers and waits of the size that weft's have, the waits in one list in
-// the order of their start, whatever their expiries. Such a crowd "expires" as a whole.
+// What memory alone costs: timers of the size of weft's, waits of the size of the block in which it
+// keeps one with a small handler, in one list in the order of their start, whatever their expiries.
+// Such a crowd "expires" as a whole.
 namespace {
 
 struct bare_net {
@@ -36,9 +39,9 @@ struct bare_net {
     wait** timer;
     timer_crowd::clock::time_point expiry;
     std::byte function[32];
-    std::byte rest[72];
+    std::byte rest[88];
   };
-  static_assert(sizeof(wait) == 144);
+  static_assert(sizeof(wait) == 160);
 
   class io_context {
    public:
@@ -120,7 +123,7 @@ struct bare_net {
     timer_crowd::clock::time_point expiry_;
     std::byte rest_[64];
   };
-  static_assert(sizeof(steady_timer) == 88);
+  static_assert(sizeof(steady_timer) == sizeof(weft::steady_timer));
 
   template <class Function>
   friend void post(io_context* context, Function f) {
