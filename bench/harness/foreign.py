@@ -64,7 +64,7 @@ def tokio(workload):
 def main(workload, implementation, peer, figures=None):
     """`figures` names the figure that the program prints, by WHAT."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--what", default="0")
+    parser.add_argument("--what", required=True)
     parser.add_argument("--count", default="1000000")
     arguments = parser.parse_args()
     command, version = peer(workload)

@@ -103,11 +103,12 @@ fn main() {
     let count: u64 = arguments[3].parse().unwrap();
     let start = Instant::now();
     let sum = match (arguments[1].as_str(), arguments[2].as_str()) {
+        ("channel", "1") => run(one_thread(), buffered(count)),
         ("channel", "2") => run(two_threads(), buffered(count)),
-        ("channel", "0" | "1") => run(one_thread(), buffered(count)),
-        ("channel", _) => run(one_thread(), ping_pong(count)),
+        ("channel", "4") => run(one_thread(), ping_pong(count)),
         ("coroutine", "1") => run(one_thread(), take_turns(count)),
-        _ => run(one_thread(), spawn_empty(count)),
+        ("coroutine", "2") => run(one_thread(), spawn_empty(count)),
+        (workload, what) => panic!("no workload {workload} {what}"),
     };
     println!("{} {}", start.elapsed().as_nanos(), sum);
 }

@@ -44,10 +44,13 @@ func main() {
 	runtime.GOMAXPROCS(1)
 	var sum uint64
 	start := time.Now()
-	if what == "1" {
+	switch what {
+	case "1":
 		sum = takeTurns(count)
-	} else {
+	case "2":
 		sum = spawnEmpty(count)
+	default:
+		panic("no workload " + what)
 	}
 	fmt.Println(time.Since(start).Nanoseconds(), sum)
 }
