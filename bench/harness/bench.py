@@ -3,6 +3,7 @@
 """Runs the workloads and writes what came out; scripts/bench builds them first and calls this."""
 
 import argparse
+import os
 import pathlib
 import sys
 
@@ -57,7 +58,7 @@ def run_workload(workload, programs, size, rounds):
 
 def smoke(workloads, programs):
     """Each program once with small numbers: do they run, and do the same work? One that was built
-    may be absent only by its own word (runs.ABSENT)."""
+    may be absent only by its own word (runs.ABSENT). WEFT_BENCH_SMOKE tells them (foreign.py)."""
     failed = []
     for workload in workloads:
         due = [run for group in workload.groups for run in group.runs]
@@ -119,6 +120,7 @@ def main():
     programs = runs.Programs(options.programs, WORKLOADS)
     failed = []
     if options.smoke:
+        os.environ["WEFT_BENCH_SMOKE"] = "1"
         failed = smoke(chosen, programs)
     elif not options.summary:
         for workload in chosen:
