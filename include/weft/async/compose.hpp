@@ -236,6 +236,23 @@ class composed_operation
   bool initiating_ = false;
 };
 
+}  // namespace detail
+
+/// A child operation that completes at once does so by a post: an implementation that starts the
+/// next one from there would otherwise go deeper with each.
+template <class Implementation, class Handler, class Executors, class... Signatures, class Executor>
+struct associated_immediate_executor<
+    detail::composed_operation<Implementation, Handler, Executors, Signatures...>, Executor>
+    : detail::immediate_executor_association<decltype(nullptr), Executor> {
+  static auto get(
+      const detail::composed_operation<Implementation, Handler, Executors, Signatures...>&,
+      const Executor& ex) noexcept {
+    return detail::never_inline(ex);
+  }
+};
+
+namespace detail {
+
 template <class Implementation, class Executors, class... Signatures>
 class initiate_composed {
  public:

@@ -6,10 +6,15 @@
 #include <array>
 #include <cstddef>
 #include <string>
+#include <utility>
 
+#include <weft/async/compose.hpp>
 #include <weft/async/detached.hpp>
 #include <weft/context/io_context.hpp>
 #include <weft/context/post.hpp>
+#include <weft/coro/awaitable.hpp>
+#include <weft/coro/co_spawn.hpp>
+#include <weft/coro/use_awaitable.hpp>
 #include <weft/io/connect_pipe.hpp>
 #include <weft/io/read.hpp>
 #include <weft/io/readable_pipe.hpp>
@@ -21,6 +26,7 @@
 namespace {
 
 using weft::detached;
+using weft::error_code;
 using weft::spawn;
 using weft::yield_context;
 
@@ -86,6 +92,54 @@ TEST_P(fiber_with_bytes_on, what_is_there_is_read_without_a_switch_but_not_for_e
     EXPECT_LE(in_a_row, weft::detail::fiber_base::most_in_place);
 }
 
+/// Reads so many bytes one by one, each step from the completion of the one before.
+template <class Token>
+auto async_read_each(weft::readable_pipe& from, char& byte, std::size_t bytes, Token&& token) {
+  return weft::async_compose<Token, void(error_code, std::size_t)>(
+      [&from, &byte, bytes, read = std::size_t{0}](auto& self, error_code ec = {},
+                                                   std::size_t n = 0) mutable {
+        read += n;
+        if (ec || read == bytes)
+          return self.complete(ec, read);
+        weft::readable_pipe& source = from;
+        source.async_read_some(weft::buffer(&byte, 1), std::move(self));
+      },
+      token, from);
+}
+
+class composed_steps_on : public fiber_on {
+ protected:
+  static constexpr std::size_t bytes = 20'000;
+
+  composed_steps_on() {
+    connect_pipe(from, to);
+    EXPECT_EQ(write(to, weft::buffer(std::string(bytes, 'x'))), bytes);
+  }
+
+  weft::readable_pipe from{context};
+  weft::writable_pipe to{context};
+  char byte = 0;
+  std::size_t read = 0;
+};
+
+TEST_P(composed_steps_on, that_are_ready_do_not_grow_the_stack_of_a_fiber) {
+  spawn(
+      context, [&](yield_context yield) { read = async_read_each(from, byte, bytes, yield); },
+      detached);
+  context.run();
+  EXPECT_EQ(read, bytes);
+}
+
+TEST_P(composed_steps_on, that_are_ready_do_not_grow_the_stack_of_a_coroutine) {
+  const auto reads = [&]() -> weft::awaitable<void> {
+    read = co_await async_read_each(from, byte, bytes, weft::use_awaitable);
+  };
+  co_spawn(context, reads(), detached);
+  context.run();
+  EXPECT_EQ(read, bytes);
+}
+
+WEFT_INSTANTIATE_BACKENDS(composed_steps_on);
 WEFT_INSTANTIATE_BACKENDS(fiber_on);
 WEFT_INSTANTIATE_BACKENDS(fiber_with_bytes_on);
 
