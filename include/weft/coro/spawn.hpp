@@ -198,9 +198,11 @@ class spawned_fiber final
   const Executor& get_executor() const noexcept { return executor_; }
 
   void finish() {
+    const auto end = [](spawned_fiber* self) noexcept { free(self); };
+    std::unique_ptr<spawned_fiber, decltype(end)> self(this, end);  // moving a handler may throw
     fiber_outcome<T> outcome(std::move(outcome_));
     auto last = this->take();
-    free(this);
+    self.reset();
     outcome.take_results().give_to(std::move(last.handler));
   }
 

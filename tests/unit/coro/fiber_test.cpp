@@ -638,4 +638,26 @@ TEST(fiber, one_whose_executor_refuses_it_goes_on) {
   EXPECT_EQ(ended, 1);
 }
 
+/// A handler that throws when it is moved for the call.
+class moves_with_pain {
+ public:
+  explicit moves_with_pain(const bool& hurts) noexcept : hurts_(&hurts) {}
+  moves_with_pain(moves_with_pain&& other) : hurts_(other.hurts_) {
+    if (*hurts_)
+      throw std::runtime_error("moved");
+  }
+  void operator()(std::exception_ptr) const { FAIL() << "called"; }
+
+ private:
+  const bool* hurts_;
+};
+
+TEST(spawn, what_moving_the_handler_throws_leaves_run_and_the_fiber_is_gone) {
+  weft::io_context context;
+  bool hurts = false;
+  weft::spawn(context, [&](weft::yield_context) { hurts = true; }, moves_with_pain(hurts));
+  EXPECT_THROW(context.run(), std::runtime_error);
+  EXPECT_EQ(context.run(), 0u);
+}
+
 }  // namespace
