@@ -75,14 +75,12 @@ bool blocking_threads::submit(blocking_call& call) noexcept {
 }
 
 void blocking_threads::cancel(blocking_call& call) noexcept {
-  {
-    const std::lock_guard lock(mutex_);
-    if (call.state_ != blocking_call::state::queued)
-      return;
-    unlink(call);
-    call.state_ = blocking_call::state::aborted;
-  }
-  scheduler_complete(call.owner(), &call);
+  const std::lock_guard lock(mutex_);
+  if (call.state_ != blocking_call::state::queued)
+    return;
+  unlink(call);
+  call.state_ = blocking_call::state::aborted;
+  scheduler_complete(call.owner(), &call);  // under the lock: no fork comes between
 }
 
 void blocking_threads::end(blocking_service& service) noexcept {
@@ -209,6 +207,7 @@ void blocking_threads::begin_in_child() noexcept {
   servers_ = forking;
   idle_ = 0;
   threads_ = forking ? 1 : 0;
+  owed_ = std::min(queued_, most);
   if (forking) {
     forking->next = nullptr;
     forking->mutex.unlock();
@@ -221,7 +220,7 @@ void blocking_threads::go_on(blocking_service& service) noexcept {
   {
     const std::lock_guard lock(mutex_);
     take_lost(service, lost);
-    while (threads_ < std::min(queued_, most) && start_thread()) {}
+    for (; owed_ != 0 && start_thread(); --owed_) {}
   }
   while (operation* const op = lost.pop()) {
     auto* const call = static_cast<blocking_call*>(op);

@@ -80,6 +80,7 @@ class blocking_threads {
   blocking_call* lost_ = nullptr;  // by a fork
   server* servers_ = nullptr;
   std::size_t queued_ = 0;
+  std::size_t owed_ = 0;  // threads, after a fork: those there were for queued calls
   std::size_t idle_ = 0;
   std::size_t threads_ = 0;
 };
