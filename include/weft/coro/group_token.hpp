@@ -21,6 +21,7 @@ namespace detail {
 /// The part of a child's handler that tells the group of its end.
 class child_end {
  public:
+  child_end() = default;
   explicit child_end(group_child& child) noexcept : child_(&child) {}
   child_end(child_end&& other) noexcept
       : child_(std::exchange(other.child_, nullptr)), error_(std::move(other.error_)) {}
@@ -30,11 +31,17 @@ class child_end {
       child_->core().end(*child_, std::move(error_));
   }
 
+  /// Takes over what `other` is to tell; this has nothing.
+  void take(child_end& other) noexcept {
+    child_ = std::exchange(other.child_, nullptr);
+    error_ = std::move(other.error_);
+  }
+
   group_child* child() const noexcept { return child_; }
   void fail(std::exception_ptr error) noexcept { error_ = std::move(error); }
 
  private:
-  group_child* child_;
+  group_child* child_ = nullptr;
   std::exception_ptr error_;
 };
 
@@ -61,9 +68,10 @@ class child_handler {
     }
   }
   child_handler(child_handler&& other) noexcept(std::is_nothrow_move_constructible_v<Handler>)
-      : end_(std::move(other.end_)),
-        handler_(std::move(other.handler_)),
-        is_connected_(std::exchange(other.is_connected_, false)) {}
+      : handler_(std::move(other.handler_)),  // if that throws, the other is the child's still
+        is_connected_(std::exchange(other.is_connected_, false)) {
+    end_.take(other.end_);
+  }
   child_handler& operator=(child_handler&&) = delete;
   ~child_handler() { disconnect(); }
 
