@@ -10,7 +10,7 @@ write_queue_core::write_queue_core(execution_context& context, const write_queue
 
 write_queue_core::~write_queue_core() = default;
 
-bool write_queue_core::start(queued_write& op) noexcept {
+bool write_queue_core::start(core_operation<write_queue_core, queued_write>& op) noexcept {
   std::span<const const_buffer> buffers;
   {
     completed_waits none;
@@ -51,7 +51,7 @@ bool write_queue_core::try_enter(const request&) noexcept {
   return !is_full_;
 }
 
-bool write_queue_core::wait(waiting_operation& op) noexcept {
+bool write_queue_core::wait(core_operation<write_queue_core>& op) noexcept {
   const std::lock_guard lock(*this);
   if (!is_full_) {
     op.become_granted();

@@ -72,12 +72,12 @@ class WEFT_API write_queue_core : public wait_core<sharing::concurrent> {
   write_queue_core(execution_context& context, const write_queue_options& options);
 
   /// Returns whether it is pending.
-  bool start(queued_write& op) noexcept;
+  bool start(core_operation<write_queue_core, queued_write>& op) noexcept;
   void withdraw(queued_write& op, completed_waits& out) noexcept;
 
   // Waiting for room.
   bool try_enter(const request&) noexcept;
-  bool wait(waiting_operation& op) noexcept;
+  bool wait(core_operation<write_queue_core>& op) noexcept;
   void withdraw(waiting_operation& op, completed_waits& out) noexcept;
 
   std::size_t queued() noexcept;
@@ -313,7 +313,9 @@ class initiate_queued_write {
 /// not disturbed. One that has begun is not, for a part would spoil the stream: cancel the stream
 /// itself. If the queue is destroyed, what has not begun completes with error::operation_aborted;
 /// what has begun, when the stream has done with it, with the number of bytes written. The end of
-/// another context, to which the handler of a write that has begun belongs, waits for that.
+/// another context, to which the handler of a write that has begun belongs, waits for that, since
+/// the bytes may be the handler's: another thread must be running the stream's context then, or it
+/// must have ended before. On the one thread that runs both contexts, it would wait for ever.
 ///
 /// Cost: O(1) for each write and O(number of its buffers) under a short lock; nothing is allocated
 /// but for handlers, and what owned data allocate. Thread safety: all members, any thread, but for

@@ -126,12 +126,6 @@ class waiting_operation : public operation, public waiter {
   bool is_pending() const noexcept { return state_ == state::pending; }
   bool is_granted() const noexcept { return state_ == state::granted; }
 
-  /// It is about to be linked.
-  void become_pending() noexcept {
-    assert(state_ == state::fresh && "an operation is started once");
-    scheduler_work_started(*owner_);
-    state_ = state::pending;
-  }
   /// It has completed before it has been linked.
   void become_granted() noexcept { state_ = state::granted; }
 
@@ -149,6 +143,13 @@ class waiting_operation : public operation, public waiter {
   ~waiting_operation() {
     if (abroad_) [[unlikely]]
       come_home();
+  }
+
+  /// It is about to be linked. Cores call the derived class's, which knows whether it goes abroad.
+  void become_pending() noexcept {
+    assert(state_ == state::fresh && "an operation is started once");
+    scheduler_work_started(*owner_);
+    state_ = state::pending;
   }
 
   /// It is about to be linked in a core of another context than its owner's.

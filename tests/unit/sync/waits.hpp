@@ -5,14 +5,18 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <weft/async/any_completion_handler.hpp>
+#include <weft/async/detached.hpp>
 #include <weft/base/error.hpp>
 #include <weft/context/io_context.hpp>
 #include <weft/coro/awaitable.hpp>
+#include <weft/execution/execution_context.hpp>
+#include <weft/io/write_queue.hpp>
 #include <weft/sync/async_barrier.hpp>
 #include <weft/sync/async_condition.hpp>
 #include <weft/sync/async_event.hpp>
@@ -96,6 +100,56 @@ struct guarded_condition {
 
   std::shared_ptr<mutex_type> mutex;
   weft::basic_async_condition<Policy> condition;
+};
+
+/// A queue that is full, for its stream has not taken what it is to write.
+class full_write_queue {
+  /// What the stream writes, until the context ends.
+  class write_under_way final : public weft::execution_context::service {
+   public:
+    using key_type = write_under_way;
+    using service::service;
+    weft::any_completion_handler<void(weft::error_code, std::size_t)> handler;
+
+   private:
+    void shutdown() noexcept override { handler = nullptr; }
+  };
+
+  class stream_type {
+   public:
+    using executor_type = weft::io_context::executor_type;
+
+    explicit stream_type(weft::io_context& context)
+        : context_(&context), write_(&weft::use_service<write_under_way>(context)) {}
+    executor_type get_executor() const noexcept { return context_->get_executor(); }
+
+    template <class Token>
+    auto async_write_some(std::span<const weft::const_buffer>, Token&& token) {
+      return weft::async_initiate<Token, void(weft::error_code, std::size_t)>(
+          [this](auto handler) { write_->handler = std::move(handler); }, token);
+    }
+    void take(std::size_t n) {
+      auto handler = std::move(write_->handler);
+      std::move(handler)(weft::error_code(), n);
+    }
+
+   private:
+    weft::io_context* context_;
+    write_under_way* write_;
+  };
+
+ public:
+  explicit full_write_queue(weft::io_context& context) : stream_(context), queue_(stream_, {1, 0}) {
+    queue_.async_write(std::string("x"), weft::detached);
+  }
+
+  weft::write_queue<stream_type&>& operator*() noexcept { return queue_; }
+  void cancel() { queue_.cancel(); }
+  void satisfy() { stream_.take(1); }
+
+ private:
+  stream_type stream_;
+  weft::write_queue<stream_type&> queue_;
 };
 
 struct family_maker {
@@ -219,6 +273,14 @@ inline std::vector<family_maker> all_wait_families() {
   auto all = wait_families<weft::sharing::concurrent>("concurrent");
   for (family_maker& f : wait_families<weft::sharing::local>("local"))
     all.push_back(std::move(f));
+  all.push_back({"write_queue_room", [](weft::io_context& context) {
+                   return make_family(
+                       [&] { return std::make_unique<full_write_queue>(context); },
+                       [](full_write_queue& q, auto&& token) {
+                         return (*q).async_wait_writable(std::forward<decltype(token)>(token));
+                       },
+                       [](full_write_queue& q) { q.satisfy(); });
+                 }});
   return all;
 }
 
