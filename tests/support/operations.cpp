@@ -39,12 +39,6 @@
 #include <weft/net/sendfile.hpp>
 #include <weft/net/tcp.hpp>
 #include <weft/net/udp.hpp>
-#include <weft/sync/async_condition.hpp>
-#include <weft/sync/async_event.hpp>
-#include <weft/sync/async_mutex.hpp>
-#include <weft/sync/async_semaphore.hpp>
-#include <weft/sync/channel.hpp>
-#include <weft/sync/future.hpp>
 
 #include "support/temporary_directory.hpp"
 #include "unit/net/full_acceptor.hpp"
@@ -627,86 +621,6 @@ struct resolve_address : resolve_name {
   }
 };
 
-struct mutex_lock : operation_case {
-  explicit mutex_lock(io_context& c) : mutex(c) { mutex.try_lock(); }
-  void start(probe p) override { mutex.async_lock(std::move(p)); }
-  void satisfy() override { mutex.unlock(); }
-  void cancel() override { mutex.cancel(); }
-
-  weft::async_mutex mutex;
-};
-
-struct semaphore_acquire : operation_case {
-  explicit semaphore_acquire(io_context& c) : semaphore(c, 0) {}
-  void start(probe p) override { semaphore.async_acquire(std::move(p)); }
-  void satisfy() override { semaphore.release(); }
-  void cancel() override { semaphore.cancel(); }
-
-  weft::async_semaphore semaphore;
-};
-
-struct event_wait : operation_case {
-  explicit event_wait(io_context& c) : event(c, weft::event_reset::automatic) {}
-  void start(probe p) override { event.async_wait(std::move(p)); }
-  void satisfy() override { event.set(); }
-  void cancel() override { event.cancel(); }
-
-  weft::async_event event;
-};
-
-struct condition_wait : operation_case {
-  explicit condition_wait(io_context& c) : mutex(c), condition(c) {}
-  void start(probe p) override {
-    mutex.try_lock();  // or the wait before has it
-    condition.async_wait(mutex, std::move(p));
-  }
-  void satisfy() override { condition.notify_one(); }
-  void cancel() override { condition.cancel(); }
-
-  weft::async_mutex mutex;
-  weft::async_condition condition;
-};
-
-struct channel_receive : operation_case {
-  explicit channel_receive(io_context& c) : channel(c, 1) {}
-  void start(probe p) override { channel.async_receive(std::move(p)); }
-  void satisfy() override { channel.try_send(1); }
-  void cancel() override { channel.cancel(); }
-
-  weft::channel<int> channel;
-};
-
-struct channel_send : operation_case {
-  explicit channel_send(io_context& c) : channel(c, 1) { channel.try_send(1); }
-  void start(probe p) override { channel.async_send(2, std::move(p)); }
-  void satisfy() override { channel.try_receive(); }
-  void cancel() override { channel.cancel(); }
-
-  weft::channel<int> channel;
-};
-
-struct future_wait : operation_case {
-  explicit future_wait(io_context& c) : context(c) {}
-  void start(probe p) override {
-    if (future.valid()) {
-      promise = weft::promise<void>(context.get_executor());
-      is_satisfied = false;
-    }
-    future = promise.get_future();
-    future.async_wait(std::move(p));
-  }
-  void satisfy() override {
-    if (!is_satisfied)
-      promise.set_value();
-    is_satisfied = true;
-  }
-
-  io_context& context;
-  weft::promise<void> promise{context.get_executor()};
-  weft::future<void> future;
-  bool is_satisfied = false;
-};
-
 template <class Case>
 std::unique_ptr<operation_case> make(io_context& c) {
   return std::make_unique<Case>(c);
@@ -717,7 +631,7 @@ std::unique_ptr<operation_case> make(io_context& c) {
 std::span<const operation_family> operation_families() {
   constexpr bool pends = true, satisfiable = true, cancels = true, closes = true;
   constexpr bool no = false;
-  static const std::vector<operation_family> families{
+  static const std::vector<operation_family> own{
       {"stream_read", pends, satisfiable, cancels, closes, make<stream_read>},
       {"stream_read_of_two_buffers", pends, satisfiable, cancels, closes,
        make<stream_read_of_two_buffers>},
@@ -765,14 +679,13 @@ std::span<const operation_family> operation_families() {
       {"read_with_timeout", pends, satisfiable, cancels, closes, make<read_with_timeout>},
       {"write_whole", pends, satisfiable, cancels, closes, make<write_whole>},
       {"send_a_file", pends, satisfiable, cancels, closes, make<send_a_file>},
-      {"mutex_lock", pends, satisfiable, cancels, no, make<mutex_lock>},
-      {"semaphore_acquire", pends, satisfiable, cancels, no, make<semaphore_acquire>},
-      {"event_wait", pends, satisfiable, cancels, no, make<event_wait>},
-      {"condition_wait", pends, satisfiable, cancels, no, make<condition_wait>},
-      {"channel_receive", pends, satisfiable, cancels, no, make<channel_receive>},
-      {"channel_send", pends, satisfiable, cancels, no, make<channel_send>},
-      {"future_wait", pends, satisfiable, no, no, make<future_wait>},
   };
+  static const std::vector<operation_family> families = [] {
+    std::vector<operation_family> all = own;
+    const auto more = sync_operation_families();
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }();
   return families;
 }
 

@@ -108,5 +108,7 @@ struct operation_family {
 
 /// Every kind of operation.
 std::span<const operation_family> operation_families();
+/// Those among them that wait for objects which are memory of the program.
+std::span<const operation_family> sync_operation_families();
 
 }  // namespace weft_test
