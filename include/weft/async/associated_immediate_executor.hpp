@@ -57,12 +57,19 @@ auto never_inline(const Executor& ex) {
 }
 WEFT_API any_io_executor never_inline(const any_io_executor& ex);
 
-template <class T, class Executor>
-struct immediate_executor_association {
+/// Of what has none of its own.
+template <class Executor>
+struct default_immediate_executor {
   using is_unassociated = void;
   using type = decltype(detail::never_inline(std::declval<const Executor&>()));
-  static type get(const T&, const Executor& ex) noexcept { return detail::never_inline(ex); }
+  template <class T>
+  static type get(const T&, const Executor& ex) noexcept {
+    return detail::never_inline(ex);
+  }
 };
+
+template <class T, class Executor>
+struct immediate_executor_association : default_immediate_executor<Executor> {};
 
 template <class T, class Executor>
   requires requires { typename T::immediate_executor_type; }

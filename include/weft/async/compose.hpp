@@ -243,13 +243,7 @@ class composed_operation
 template <class Implementation, class Handler, class Executors, class... Signatures, class Executor>
 struct associated_immediate_executor<
     detail::composed_operation<Implementation, Handler, Executors, Signatures...>, Executor>
-    : detail::immediate_executor_association<decltype(nullptr), Executor> {
-  static auto get(
-      const detail::composed_operation<Implementation, Handler, Executors, Signatures...>&,
-      const Executor& ex) noexcept {
-    return detail::never_inline(ex);
-  }
-};
+    : detail::default_immediate_executor<Executor> {};
 
 namespace detail {
 

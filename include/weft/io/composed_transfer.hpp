@@ -136,13 +136,7 @@ namespace WEFT_NAMESPACE {
 
 template <class Channel, class Transfer, class Handler, class Executor>
 struct associated_immediate_executor<detail::composed_transfer<Channel, Transfer, Handler>,
-                                     Executor>
-    : detail::immediate_executor_association<decltype(nullptr), Executor> {
-  static auto get(const detail::composed_transfer<Channel, Transfer, Handler>&,
-                  const Executor& ex) noexcept {
-    return detail::never_inline(ex);
-  }
-};
+                                     Executor> : detail::default_immediate_executor<Executor> {};
 
 }  // namespace WEFT_NAMESPACE
 
