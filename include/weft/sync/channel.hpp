@@ -105,7 +105,6 @@ class channel_send_operation : public channel_send<T, Policy> {
   template <class Initiation>
   channel_send_operation(operation::function f, scheduler& owner, Initiation&& initiation) noexcept
       : channel_send<T, Policy>(f, owner, initiation.core(), initiation.take_value()) {}
-  [[gnu::always_inline]] ~channel_send_operation() = default;
 };
 
 }  // namespace detail

@@ -61,7 +61,7 @@ class channel_wait : public core_operation<channel_core<T, Policy>> {
   channel_wait(operation::function f, scheduler& owner, core_type& core, bool sends,
                select_claim* claim) noexcept
       : core_operation<core_type>(f, owner, core), sends_(sends), claim_(claim) {}
-  [[gnu::always_inline]] ~channel_wait() = default;
+  ~channel_wait() = default;
 
  private:
   friend core_type;
@@ -83,8 +83,6 @@ class channel_send : public channel_wait<T, Policy> {
   channel_send(operation::function f, scheduler& owner, core_type& core, V&& v,
                select_claim* claim = nullptr)
       : channel_wait<T, Policy>(f, owner, core, true, claim), value(std::forward<V>(v)) {}
-
-  [[gnu::always_inline]] ~channel_send() = default;
 
   bool try_complete() noexcept {
     const bool done = this->core().send_at_once(value);

@@ -492,7 +492,7 @@ class core_operation : public Base {
   template <class... Args>
   core_operation(operation::function f, scheduler& owner, Core& core, Args... args) noexcept
       : Base(f, owner, args...), core_(&core) {}
-  [[gnu::always_inline]] ~core_operation() {
+  ~core_operation() {
     if (is_retaining_)
       core_->release();
   }
