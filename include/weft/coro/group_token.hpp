@@ -23,8 +23,7 @@ class child_end {
  public:
   child_end() = default;
   explicit child_end(group_child& child) noexcept : child_(&child) {}
-  child_end(child_end&& other) noexcept
-      : child_(std::exchange(other.child_, nullptr)), error_(std::move(other.error_)) {}
+  child_end(child_end&& other) noexcept { take(other); }
   child_end& operator=(child_end&&) = delete;
   ~child_end() {
     if (child_)

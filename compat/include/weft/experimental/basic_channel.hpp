@@ -171,7 +171,7 @@ class basic_channel {
   void cancel() noexcept { core_->cancel(); }
 
   /// Sends without waiting. False if that is not possible; values that were to be moved are the
-  /// caller's still then.
+  /// caller's still then, if their types have a move assignment.
   template <class... Args>
     requires(index_of<Args...> != detail::no_message)
   bool try_send(Args&&... args) {
