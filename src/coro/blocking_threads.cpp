@@ -32,7 +32,7 @@ void blocking_call::cancel(cancellation_type type) noexcept {
 }
 
 std::exception_ptr blocking_call::aborted() {
-  return std::make_exception_ptr(system_error(error::operation_aborted, "blocking"));
+  return exception_of(error::operation_aborted, "blocking");
 }
 
 void blocking_service::notify_fork(execution_context::fork_event event) {

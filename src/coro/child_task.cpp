@@ -15,8 +15,4 @@ bool is_aborted(const std::exception_ptr& error) noexcept {
   }
 }
 
-std::exception_ptr make_error(error::basic_errors e) noexcept {
-  return exception_of(e);
-}
-
 }  // namespace WEFT_NAMESPACE::detail

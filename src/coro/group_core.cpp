@@ -34,7 +34,7 @@ std::exception_ptr merge(std::vector<child_error> errors) noexcept {
 
 operation_results<std::exception_ptr> group_join_operation::take_results() noexcept {
   if (!is_granted() || (!outcome_ && is_cancelled_ && has_aborted_))
-    return {make_error(error::operation_aborted)};
+    return {exception_of(error::operation_aborted)};
   return {std::move(outcome_)};
 }
 
@@ -215,7 +215,7 @@ void group_core::take_outcome(group_join_operation& op) noexcept {
       dispose(*child);
   }
   if (has_expired_)
-    add(make_error(error::timed_out), deadline_where_);
+    add(exception_of(error::timed_out), deadline_where_);
   if (!errors.empty())
     op.outcome_ = merge(std::move(errors));
   op.has_aborted_ = has_aborted_;

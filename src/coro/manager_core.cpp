@@ -207,7 +207,7 @@ void manager_core::launch(managed_task& task) noexcept {
       if (thrown)
         finish(task, task_state::failed, std::move(thrown), e);
       else
-        finish(task, task_state::cancelled, make_error(error::operation_aborted), e);
+        finish(task, task_state::cancelled, exception_of(error::operation_aborted), e);
     }
   }
   if (is_cancelled)
@@ -238,7 +238,7 @@ void manager_core::end(managed_task& task, std::exception_ptr error) noexcept {
     if (!error)
       finish(task, task_state::done, nullptr, e);
     else if (is_abort && task.request_ == request::timeout)
-      finish(task, task_state::timed_out, make_error(error::timed_out), e);
+      finish(task, task_state::timed_out, exception_of(error::timed_out), e);
     else if (is_abort && task.request_ == request::kill)
       finish(task, task_state::cancelled, std::move(error), e);
     else
@@ -257,7 +257,7 @@ void manager_core::drop(managed_task& task) noexcept {
     const std::lock_guard lock(*this);
     task.was_dropped_ = true;
     if (task.has_begun_)
-      finish(task, task_state::cancelled, make_error(error::operation_aborted), e);
+      finish(task, task_state::cancelled, exception_of(error::operation_aborted), e);
     is_last = tables_->running.end(task);
   }
   apply(e);
@@ -291,7 +291,7 @@ void manager_core::cancel_unstarted(managed_task& task, task_state state, effect
     tables_->queued.remove(task);
   set_state(task, state);
   task.error_ =
-      make_error(state == task_state::timed_out ? error::timed_out : error::operation_aborted);
+      exception_of(state == task_state::timed_out ? error::timed_out : error::operation_aborted);
   task.retain();
   out.to_discard.push(task);
 }

@@ -125,7 +125,5 @@ std::exception_ptr error_in(const First& first, const Rest&...) noexcept {
 /// Whether it is a system_error that says operation_aborted.
 WEFT_API bool is_aborted(const std::exception_ptr& error) noexcept;
 
-/// A system_error.
-WEFT_API std::exception_ptr make_error(error::basic_errors e) noexcept;
 
 }  // namespace WEFT_NAMESPACE::detail

@@ -169,7 +169,7 @@ class initiate_group_spawn : public group_initiation {
 
     operation_results<std::exception_ptr> take_results() noexcept {
       if (!take_place())
-        return {make_error(error::operation_aborted)};
+        return {exception_of(error::operation_aborted)};
       try {
         co_spawn(initiation_.get_executor(), std::move(initiation_.start_),
                  group_token<detached_t>(detached, core(), initiation_.where_, true));

@@ -194,7 +194,7 @@ class initiate_task_get : public manager_initiation {
         core().forget(task()->id());
         error = task()->error();
       } else {
-        error = make_error(error::operation_aborted);
+        error = exception_of(error::operation_aborted);
       }
       if constexpr (std::is_void_v<T>) {
         return operation_results<std::exception_ptr>{std::move(error)};

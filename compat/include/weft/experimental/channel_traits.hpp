@@ -37,7 +37,7 @@ struct channel_failure<R(std::exception_ptr, Args...), More...> {
   using signature = R(std::exception_ptr, Args...);
   template <class F>
   static void invoke(F&& f, const error_code& ec) {
-    std::forward<F>(f)(std::make_exception_ptr(system_error(ec)), std::decay_t<Args>()...);
+    std::forward<F>(f)(WEFT_NAMESPACE::detail::exception_of(ec), std::decay_t<Args>()...);
   }
 };
 
