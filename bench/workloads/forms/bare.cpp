@@ -1,25 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <coroutine>
 #include <cstdint>
-#include <exception>
+
+#include "harness/bare_coroutine.hpp"
 
 #include "forms.hpp"
 
 // std::suspend_always, and a value beside: the floor of what is no stack.
 namespace {
-
-struct frame {
-  struct promise_type {
-    frame get_return_object() noexcept {
-      return {std::coroutine_handle<promise_type>::from_promise(*this)};
-    }
-    std::suspend_never initial_suspend() const noexcept { return {}; }
-    std::suspend_always final_suspend() const noexcept { return {}; }
-    void return_void() const noexcept {}
-    void unhandled_exception() noexcept { std::terminate(); }
-  };
-  std::coroutine_handle<> handle;
-};
 
 template <class T>
 class coroutine {
@@ -32,7 +20,7 @@ class coroutine {
   }
 
  private:
-  static frame add(T& value, std::uint64_t& sum) {
+  static bench::bare_coroutine add(T& value, std::uint64_t& sum) {
     for (;;) {
       co_await std::suspend_always();
       sum += T(std::move(value));
@@ -40,7 +28,7 @@ class coroutine {
   }
 
   T value_ = 0;
-  frame frame_;
+  bench::bare_coroutine frame_;
 };
 
 }  // namespace

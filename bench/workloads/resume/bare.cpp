@@ -1,25 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <coroutine>
-#include <exception>
 #include <string>
+
+#include "harness/bare_coroutine.hpp"
 
 #include "resume.hpp"
 
 // std::suspend_always, and a number beside: the floor.
 namespace {
-
-struct coroutine {
-  struct promise_type {
-    coroutine get_return_object() noexcept {
-      return {std::coroutine_handle<promise_type>::from_promise(*this)};
-    }
-    std::suspend_never initial_suspend() const noexcept { return {}; }
-    std::suspend_always final_suspend() const noexcept { return {}; }
-    void return_void() const noexcept {}
-    void unhandled_exception() noexcept { std::terminate(); }
-  };
-  std::coroutine_handle<> handle;
-};
 
 class waiter {
  public:
@@ -31,7 +19,7 @@ class waiter {
   }
 
  private:
-  static coroutine add(const std::uint64_t& value, std::uint64_t& sum) {
+  static bench::bare_coroutine add(const std::uint64_t& value, std::uint64_t& sum) {
     for (;;) {
       co_await std::suspend_always();
       sum += value;
@@ -39,7 +27,7 @@ class waiter {
   }
 
   std::uint64_t value_ = 0;
-  coroutine coroutine_;
+  bench::bare_coroutine coroutine_;
 };
 
 }  // namespace
