@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <weft/base/thread_memory.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <new>
 #include <utility>
@@ -38,9 +39,18 @@ bool from_operator_new() noexcept {
   return (now == source::undecided ? choose(source::store) : now) == source::operator_new;
 }
 
-enum class state : unsigned char { fresh, active, exited };
+enum class state : unsigned char { fresh, active, foreign, exited };
 
 constinit thread_local state current = state::fresh;
+
+// While it frees foreign blocks: how many to come, the lists that it takes from, and what it has
+// freed.
+struct foreign_blocks {
+  std::uint32_t expected;
+  thread_blocks own[size_class::count];
+  memory_block* freed[size_class::count];
+};
+constinit thread_local foreign_blocks foreign = {};
 
 }  // namespace
 
@@ -61,6 +71,8 @@ struct thread_memory::give_back {
       lists[index].room = lists[index].batch = size_class::batch(index);
   }
   ~give_back() {
+    if (current == state::foreign)
+      end_foreign();
     current = state::exited;
     for (unsigned index = 0; index != size_class::count; ++index) {
       const thread_blocks all = std::exchange(lists[index], {});
@@ -76,15 +88,22 @@ struct thread_memory::give_back {
 };
 
 void* thread_memory::allocate_slowly(unsigned index) {
-  thread_blocks& blocks = lists[index];
-  if (blocks.batch == 0) [[unlikely]] {
+  if (lists[index].batch == 0) [[unlikely]] {
     if (from_operator_new())
       return ::operator new(size_class::sizes[index]);
+    if (current == state::foreign)
+      return take(foreign.own[index], index);
     if (current == state::exited || !give_back::activate())
       return central_memory.take_block(index);
   }
+  return take(lists[index], index);
+}
+
+memory_block* thread_memory::take(thread_blocks& blocks, unsigned index) {
   memory_block* block;
-  if (blocks.previous) {
+  if (blocks.first) {
+    block = blocks.first;
+  } else if (blocks.previous) {
     block = std::exchange(blocks.previous, nullptr);
     blocks.room = 0;
   } else {
@@ -102,6 +121,12 @@ void thread_memory::deallocate_slowly(unsigned index, void* pointer) noexcept {
   if (blocks.batch == 0) [[unlikely]] {
     if (from_operator_new())
       return ::operator delete(pointer);
+    if (current == state::foreign) {
+      foreign.freed[index] = ::new (pointer) memory_block{foreign.freed[index]};
+      if (--foreign.expected == 0)
+        end_foreign();
+      return;
+    }
     if (current == state::exited || !give_back::activate())
       return central_memory.give(index, ::new (pointer) memory_block{nullptr});
   } else {
@@ -111,6 +136,26 @@ void thread_memory::deallocate_slowly(unsigned index, void* pointer) noexcept {
   }
   blocks.first = ::new (pointer) memory_block{nullptr};
   blocks.room = blocks.batch - 1;
+}
+
+void thread_memory::expect_foreign(std::uint32_t n) noexcept {
+  if (current == state::fresh && !from_operator_new())
+    give_back::activate();
+  foreign.expected = std::max(foreign.expected, n);
+  if (current != state::active || n == 0)
+    return;
+  current = state::foreign;
+  for (unsigned index = 0; index != size_class::count; ++index)
+    foreign.own[index] = std::exchange(lists[index], {});
+}
+
+void thread_memory::end_foreign() noexcept {
+  current = state::active;
+  for (unsigned index = 0; index != size_class::count; ++index) {
+    lists[index] = std::exchange(foreign.own[index], {});
+    if (memory_block* const freed = std::exchange(foreign.freed[index], nullptr))
+      central_memory.give(index, freed);
+  }
 }
 
 void* thread_memory::allocate_large(std::size_t size, std::size_t alignment) {

@@ -73,6 +73,7 @@ struct scheduler_atomics : model::atomics {
   static bool barriers_available() noexcept { return biased; }
   static void light_barrier(where w = where::current()) { model::light_barrier(w); }
   static void heavy_barrier(where w = where::current()) { model::heavy_barrier(w); }
+  static void expect_foreign_memory(std::uint32_t) {}
   static void yield() { model::yield(); }
   static void pause() { model::yield(); }
 

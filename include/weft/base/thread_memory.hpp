@@ -14,9 +14,10 @@ struct memory_block {
   memory_block* next;
 };
 
-/// The free blocks of a class that a thread has. While it has no lists of its own (it is fresh, has
-/// exited, or blocks are operator new's) both are empty and there is no room: so the way through
-/// allocate() and deallocate() that looks at nothing else is closed.
+/// The free blocks of a class that a thread has. While they are not to be used (the thread is
+/// fresh, frees foreign blocks or has exited, or blocks are operator new's) both are empty and
+/// there is no room: so the way through allocate() and deallocate() that looks at nothing else is
+/// closed.
 struct thread_blocks {
   memory_block* first = nullptr;     // those to take next; with room, a batch of the class
   std::uint32_t room = 0;            // how many more may be put there
@@ -77,6 +78,12 @@ class WEFT_API thread_memory {
     blocks.first = ::new (pointer) memory_block{blocks.first};
   }
 
+  /// The next `n` blocks that the calling thread frees go to the store instead of to its lists, or
+  /// as many as are missing if that has begun before. For one that has taken over what another was
+  /// to run: the blocks lie among those of the other, and used again here they would have both
+  /// threads write to the same cache lines for as long as each frees a block and takes one.
+  static void expect_foreign(std::uint32_t n) noexcept;
+
   /// Makes every block one of operator new's: for tests in which the n-th allocation fails. To be
   /// called before the first block is taken. Returns whether every block is.
   static bool bypass() noexcept;
@@ -96,6 +103,8 @@ class WEFT_API thread_memory {
   static void* allocate_large(std::size_t size, std::size_t alignment);
   static void deallocate_large(void* pointer, std::size_t alignment) noexcept;
   static void* allocate_slowly(unsigned index);
+  static memory_block* take(thread_blocks& blocks, unsigned index);
+  static void end_foreign() noexcept;
   static void deallocate_slowly(unsigned index, void* pointer) noexcept;
 
   struct give_back;

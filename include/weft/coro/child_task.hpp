@@ -125,5 +125,4 @@ std::exception_ptr error_in(const First& first, const Rest&...) noexcept {
 /// Whether it is a system_error that says operation_aborted.
 WEFT_API bool is_aborted(const std::exception_ptr& error) noexcept;
 
-
 }  // namespace WEFT_NAMESPACE::detail

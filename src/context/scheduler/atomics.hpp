@@ -4,10 +4,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <thread>
 
 #include <weft/base/asymmetric_barrier.hpp>
 #include <weft/base/atomics.hpp>
+#include <weft/base/thread_memory.hpp>
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -27,6 +29,7 @@ struct scheduler_atomics : std_atomics {
   static bool barriers_available() noexcept { return detail::asymmetric_barrier_available(); }
   static void light_barrier() noexcept { detail::light_barrier(); }
   static void heavy_barrier() noexcept { detail::heavy_barrier(); }
+  static void expect_foreign_memory(std::uint32_t n) noexcept { thread_memory::expect_foreign(n); }
   static void yield() noexcept { std::this_thread::yield(); }
   /// A short rest, in a loop that waits for another thread.
   static void pause() noexcept {

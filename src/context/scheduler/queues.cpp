@@ -279,6 +279,12 @@ bool scheduler::steal_from(worker& victim, worker& w) noexcept {
     stolen = w.local_.take_half(victim.local_);
   victim.is_stalled_ = false;
   victim.lock_.restore();
+  // For some rounds: what is stolen may stand behind what was here, and its memory be freed in the
+  // midst of other.
+  constexpr std::size_t rounds = 4, most = 1024;
+  if (stolen != 0)
+    scheduler_atomics::expect_foreign_memory(
+        static_cast<std::uint32_t>(std::min(rounds * w.local_.size(), most)));
   if (w.local_.empty())
     take_batch(w);
   w.steals_.add(stolen != 0);

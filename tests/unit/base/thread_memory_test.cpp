@@ -108,6 +108,40 @@ TEST_F(thread_memory_spans, the_block_freed_last_is_taken_first) {
   thread_memory::deallocate(second, 40, 8);
 }
 
+TEST_F(thread_memory_spans, so_many_foreign_blocks_as_expected_are_not_taken_again_at_once) {
+  const auto take = [] { return thread_memory::allocate(40, 8); };
+  const auto give = [](void* block) { thread_memory::deallocate(block, 40, 8); };
+  std::thread([&] {
+    thread_memory::expect_foreign(3);  // also of a thread that has had no block yet
+    thread_memory::expect_foreign(1);
+    void* latest = take();
+    for (int i = 0; i != 3; ++i) {
+      give(latest);
+      void* const next = take();
+      EXPECT_NE(next, latest);
+      latest = next;
+    }
+    give(latest);
+    EXPECT_EQ(take(), latest);
+    give(latest);
+  }).join();
+}
+
+TEST_F(thread_memory_spans, foreign_blocks_go_back) {
+  const std::size_t before = in_spans_without_depots();
+  std::thread([] {
+    std::vector<void*> blocks(5000);
+    for (const std::uint32_t expected : {1u, 64u, 5000u, 7000u, 1'000'000u}) {
+      for (void*& each : blocks)
+        each = thread_memory::allocate(40, 8);
+      thread_memory::expect_foreign(expected);
+      for (void* each : blocks)
+        thread_memory::deallocate(each, 40, 8);
+    }
+  }).join();  // it exits before all have come
+  EXPECT_EQ(in_spans_without_depots(), before);
+}
+
 TEST(thread_memory, blocks_survive_a_churn_across_threads) {
   constexpr unsigned threads = 4;
   struct mailbox {
