@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <weft/base/thread_memory.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <new>
 #include <utility>
@@ -43,8 +42,8 @@ enum class state : unsigned char { fresh, active, foreign, exited };
 
 constinit thread_local state current = state::fresh;
 
-// While it frees foreign blocks: how many to come, the lists that it takes from, and what it has
-// freed.
+// While it frees foreign blocks: how many are to come, the lists that it takes from, and what it
+// has freed. That is kept to the end: given back before, it would be what the thread takes next.
 struct foreign_blocks {
   std::uint32_t expected;
   thread_blocks own[size_class::count];
@@ -91,8 +90,14 @@ void* thread_memory::allocate_slowly(unsigned index) {
   if (lists[index].batch == 0) [[unlikely]] {
     if (from_operator_new())
       return ::operator new(size_class::sizes[index]);
-    if (current == state::foreign)
-      return take(foreign.own[index], index);
+    if (current == state::foreign) {
+      try {
+        return take(foreign.own[index], index);
+      } catch (const std::bad_alloc&) {
+        end_foreign();  // what it has freed may do
+        return take(lists[index], index);
+      }
+    }
     if (current == state::exited || !give_back::activate())
       return central_memory.take_block(index);
   }
@@ -141,9 +146,9 @@ void thread_memory::deallocate_slowly(unsigned index, void* pointer) noexcept {
 void thread_memory::expect_foreign(std::uint32_t n) noexcept {
   if (current == state::fresh && !from_operator_new())
     give_back::activate();
-  foreign.expected = std::max(foreign.expected, n);
   if (current != state::active || n == 0)
     return;
+  foreign.expected = n;
   current = state::foreign;
   for (unsigned index = 0; index != size_class::count; ++index)
     foreign.own[index] = std::exchange(lists[index], {});

@@ -32,6 +32,7 @@ struct thread_blocks {
 ///             taken from and freed to the first, with neither lock nor atomic operation; when it
 ///             is used up or full, the second takes its place; when that is, too, one batch is
 ///             exchanged with the store. At most 800 KiB in all; given back when the thread exits.
+///             What it has from another thread (expect_foreign) goes back to the spans by itself.
 ///   store     Per size class a mutex, a depot of whole batches (256 KiB at most; halved when a
 ///             thread that used it exits), and spans of 64 KiB with a bitmap of their free blocks.
 ///             A span all of whose blocks are free goes back to its region, for any class.
@@ -78,10 +79,10 @@ class WEFT_API thread_memory {
     blocks.first = ::new (pointer) memory_block{blocks.first};
   }
 
-  /// The next `n` blocks that the calling thread frees go to the store instead of to its lists, or
-  /// as many as are missing if that has begun before. For one that has taken over what another was
-  /// to run: the blocks lie among those of the other, and used again here they would have both
-  /// threads write to the same cache lines for as long as each frees a block and takes one.
+  /// The next `n` blocks that the calling thread frees go to the store instead of to its lists,
+  /// unless it still expects some. For one that has taken over what another was to run: the blocks
+  /// lie among those of the other, and used again here they would have both threads write to the
+  /// same cache lines for as long as each frees a block and takes one.
   static void expect_foreign(std::uint32_t n) noexcept;
 
   /// Makes every block one of operator new's: for tests in which the n-th allocation fails. To be

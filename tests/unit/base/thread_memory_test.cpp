@@ -113,7 +113,7 @@ TEST_F(thread_memory_spans, so_many_foreign_blocks_as_expected_are_not_taken_aga
   const auto give = [](void* block) { thread_memory::deallocate(block, 40, 8); };
   std::thread([&] {
     thread_memory::expect_foreign(3);  // also of a thread that has had no block yet
-    thread_memory::expect_foreign(1);
+    thread_memory::expect_foreign(10);
     void* latest = take();
     for (int i = 0; i != 3; ++i) {
       give(latest);
@@ -124,6 +124,30 @@ TEST_F(thread_memory_spans, so_many_foreign_blocks_as_expected_are_not_taken_aga
     give(latest);
     EXPECT_EQ(take(), latest);
     give(latest);
+  }).join();
+}
+
+TEST_F(thread_memory_spans, foreign_blocks_do_not_pile_up) {
+  const auto frees_of_others = [](std::size_t n) {
+    constexpr std::size_t some = 1000;
+    std::vector<void*> blocks(some);
+    std::size_t most = 0;
+    for (std::size_t i = 0; i != n / some; ++i) {
+      std::thread([&] {
+        for (void*& each : blocks)
+          each = thread_memory::allocate(160, 8);
+      }).join();
+      for (void* each : blocks) {
+        thread_memory::expect_foreign(1000);
+        thread_memory::deallocate(each, 160, 8);
+      }
+      most = std::max(most, in_spans());
+    }
+    return most;
+  };
+  std::thread([&] {
+    const std::size_t after_few = frees_of_others(3'000);
+    EXPECT_LE(frees_of_others(100'000), after_few + 4 * memory_span::extent);
   }).join();
 }
 
@@ -392,6 +416,16 @@ void exhaust() {
       for (;; ++taken)
         all = ::new (thread_memory::allocate(1024, 8)) link{all};
     } catch (const std::bad_alloc&) {}
+    // What has been freed as foreign is at hand still.
+    link* const first = all;
+    all = first->next;
+    thread_memory::expect_foreign(10);
+    thread_memory::deallocate(first, 1024, 8);
+    try {
+      all = ::new (thread_memory::allocate(1024, 8)) link{all};
+    } catch (const std::bad_alloc&) {
+      std::_Exit(4);
+    }
     while (link* one = all) {
       all = one->next;
       thread_memory::deallocate(one, 1024, 8);
