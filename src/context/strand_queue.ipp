@@ -52,7 +52,10 @@ void basic_strand_queue<Atomics>::run(Submit submit_again, Before before, immedi
     try {
       if (auto call = std::exchange(first.call, nullptr))
         call(first.argument);
-      while (operation* op = batch.pop()) {
+      for (unsigned left = Atomics::longest_turn; left != 0; --left) {
+        operation* const op = batch.pop();
+        if (!op)
+          break;
         before(*op);
         op->invoke();
       }

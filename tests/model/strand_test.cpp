@@ -13,7 +13,11 @@ namespace {
 
 using model::require;
 using model::thread;
-using strand_queue = weft::detail::basic_strand_queue<model::atomics>;
+
+struct strand_atomics : model::atomics {
+  static constexpr unsigned longest_turn = 2;
+};
+using strand_queue = weft::detail::basic_strand_queue<strand_atomics>;
 using weft::detail::operation_queue;
 
 /// A strand, and an executor that any thread may lend a hand. What the strand's functions touch is

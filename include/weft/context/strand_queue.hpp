@@ -9,6 +9,8 @@ namespace WEFT_NAMESPACE::detail {
 
 struct strand_atomics : std_atomics {
   using mutex = word_mutex;
+  /// How many functions run before others in the executor have their turn.
+  static constexpr unsigned longest_turn = 128;
 };
 
 /// The functions that wait for a strand, and who may run them.
@@ -16,10 +18,10 @@ struct strand_atomics : std_atomics {
 /// The protocol. A strand is *idle* or *scheduled* (`scheduled_`). Whoever makes it scheduled (by
 /// the first push, or by entering it) holds the only right to run functions, and passes the right
 /// on by submitting the strand to its executor. `run` is where the right is exercised:
-///   1. It takes all that waits as one batch, and runs it in order.
-///   2. If more has come meanwhile, the right is submitted again, so that others in the executor
-///      have their turn. If that is impossible (an executor that cannot post, or has no memory), it
-///      goes on inline. Nothing is lost.
+///   1. It takes all that waits as one batch, and runs it in order, up to `longest_turn` functions.
+///   2. If some are left, or more has come meanwhile, the right is submitted again, so that others
+///      in the executor have their turn. If that is impossible (an executor that cannot post, or
+///      has no memory), it goes on inline. Nothing is lost.
 ///   3. If nothing waits, the strand becomes idle, under the lock.
 ///   4. A function that throws: what is left of the batch goes back to the front, 2 or 3 is done,
 ///      and then the exception goes on to the executor; of several (it went on inline) the first.

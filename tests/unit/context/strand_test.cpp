@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <weft/context/strand.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <stdexcept>
@@ -60,6 +61,39 @@ TEST(strand, lets_others_run_before_what_its_functions_post) {
   weft::post(ctx, [&] { order.push_back(2); });
   ctx.run();
   EXPECT_EQ(order, (std::vector{1, 2, 3}));
+}
+
+TEST(strand, with_much_to_do_lets_others_have_their_turn) {
+  manual_context ctx;
+  auto strand = weft::make_strand(ctx);
+  constexpr int many = 10'000;
+  int ran = 0;
+  int ran_before = 0;
+  std::vector<int> order;
+  for (int i = 0; i != many; ++i)
+    weft::post(strand, [&, i] {
+      ++ran;
+      order.push_back(i);
+    });
+  weft::post(ctx, [&] { ran_before = ran; });
+  ctx.run();
+  EXPECT_GT(ran_before, 0);
+  EXPECT_LT(ran_before, many / 10);
+  EXPECT_EQ(ran, many);
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+}
+
+TEST(strand, may_be_one_of_ten_thousand) {
+  manual_context ctx;
+  std::vector<weft::strand<manual_context::executor_type>> strands;
+  for (int i = 0; i != 10'000; ++i)
+    strands.push_back(weft::make_strand(ctx));
+  std::vector<int> reached(strands.size());
+  for (int round = 0; round != 3; ++round)
+    for (std::size_t i = 0; i != strands.size(); ++i)
+      weft::post(strands[i], [&reached, i, round] { reached[i] += reached[i] == round; });
+  ctx.run();
+  EXPECT_EQ(std::count(reached.begin(), reached.end(), 3), 10'000);
 }
 
 TEST(strand, dispatches_inline_from_inside_only) {
