@@ -3,13 +3,12 @@
 
 namespace WEFT_NAMESPACE::detail {
 
-void word_mutex::wait_and_lock() noexcept {
-  while (state_.exchange(2, std::memory_order_acquire) != 0)
-    state_.wait(2, std::memory_order_relaxed);
+void word_mutex_atomics::wait(const std::atomic<int>& word, int value) noexcept {
+  word.wait(value, std::memory_order_relaxed);
 }
 
-void word_mutex::wake() noexcept {
-  state_.notify_one();
+void word_mutex_atomics::notify_one(std::atomic<int>& word) noexcept {
+  word.notify_one();
 }
 
 }  // namespace WEFT_NAMESPACE::detail
