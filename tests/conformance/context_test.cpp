@@ -16,6 +16,7 @@
 #include <weft/base/error.hpp>
 #include <weft/base/thread_memory.hpp>
 #include <weft/context/post.hpp>
+#include <weft/context/strand.hpp>
 #include <weft/execution/executor_work_guard.hpp>
 #include <weft/io/read.hpp>
 #include <weft/io/steady_timer.hpp>
@@ -108,6 +109,36 @@ TEST_P(context_on, echoes_and_timers_allocate_nothing_once_they_run) {
   EXPECT_EQ(allocations - before, 0u);
   EXPECT_EQ(thread_memory::read_statistics().in_spans, spans);
   EXPECT_EQ(e.failures, 0);
+}
+
+/// Goes from one strand to the other, and back.
+struct hop {
+  weft::strand<weft::io_context::executor_type> here, there;
+  int left;
+
+  void operator()() {
+    if (left-- != 0)
+      weft::post(there, hop{there, here, left});
+  }
+};
+
+TEST_P(context_on, hops_between_strands_allocate_nothing_once_they_run) {
+  if (!counts_allocations)
+    GTEST_SKIP() << "the sanitizer has an allocator of its own";
+  const auto a = weft::make_strand(context);
+  const auto b = weft::make_strand(context);
+  const auto run = [&](int hops) {
+    for (int i = 0; i != 10; ++i)
+      weft::post(a, hop{a, b, hops});
+    context.run();
+    context.restart();
+  };
+  run(10);
+  const std::size_t before = allocations;
+  const std::size_t spans = thread_memory::read_statistics().in_spans;
+  run(1000);
+  EXPECT_EQ(allocations - before, 0u);
+  EXPECT_EQ(thread_memory::read_statistics().in_spans, spans);
 }
 
 TEST_P(context_on, with_a_hint_of_one_thread_two_threads_are_right) {
