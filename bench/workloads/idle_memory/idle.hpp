@@ -6,10 +6,12 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "harness/child.hpp"
@@ -20,17 +22,20 @@
 // anonymous memory (RssAnon in /proc/self/status: the heap and what is mapped beside it) from the
 // first hundred accepted connections to the last. That is the program's own block with a socket
 // and a buffer of one byte, the pending read with its handler, and what the library and malloc keep
-// for them. It is no memory of the kernel's. In the end each connection is closed by its client;
-// the checksum counts the reads that have ended so.
+// for them. It is no memory of the kernel's. Then nothing happens for a while, of which the
+// processor time is told. In the end each connection is closed by its client; the checksum counts
+// the reads that have ended so.
 namespace idle_memory {
 
 using bench::die;
 
 struct parameters {
   std::uint64_t connections;
+  std::uint64_t rest_ms;
 
   parameters(int argc, char** argv)
-      : connections(bench::option(argc, argv, "--connections", 10'000)) {
+      : connections(bench::option(argc, argv, "--connections", 10'000)),
+        rest_ms(bench::option(argc, argv, "--rest-ms", 2'000)) {
     bench::need_descriptors(connections + 100);
   }
 };
@@ -72,15 +77,23 @@ class server {
   using error_code = typename Net::error_code;
 
  public:
-  server(typename Net::io_context& c, std::uint64_t connections)
-      : acceptor_(c, typename tcp::endpoint(Net::loopback(), 0)), connections_(connections) {
-    sessions_.reserve(connections);
+  server(typename Net::io_context& c, const parameters& p)
+      : acceptor_(c, typename tcp::endpoint(Net::loopback(), 0)),
+        connections_(p.connections),
+        rest_(p.rest_ms) {
+    sessions_.reserve(connections_);
     accept();
+  }
+  ~server() {
+    if (resting_.joinable())
+      resting_.join();
   }
 
   std::uint16_t port() { return acceptor_.local_endpoint().port(); }
   std::uint64_t ended() const { return ended_; }
   double bytes_of_each() const { return bytes_of_each_; }
+  /// Of one processor, while nothing happened.
+  double busy_percent() const { return busy_percent_; }
 
  private:
   struct session {
@@ -105,18 +118,30 @@ class server {
       if (sessions_.size() != connections_)
         return accept();
       bytes_of_each_ = double(resident_memory() - before_) / double(connections_ - first_);
-      if (::send(sessions_.front()->socket.native_handle(), "", 1, MSG_NOSIGNAL) != 1)
-        die("send");
+      resting_ = std::thread([this] { rest(); });
     });
+  }
+
+  /// Beside the context's thread, which sleeps.
+  void rest() {
+    const auto before = bench::cpu_time();
+    std::this_thread::sleep_for(rest_);
+    const std::chrono::duration<double> busy = bench::cpu_time() - before;
+    busy_percent_ = 100 * busy / rest_;
+    if (::send(sessions_.front()->socket.native_handle(), "", 1, MSG_NOSIGNAL) != 1)
+      die("send");
   }
 
   typename tcp::acceptor acceptor_;
   const std::uint64_t connections_;
+  const std::chrono::milliseconds rest_;
+  std::thread resting_;
   const std::uint64_t first_ = std::min<std::uint64_t>(100, connections_ / 2);
   std::vector<std::unique_ptr<session>> sessions_;
   std::uint64_t ended_ = 0;
   std::uint64_t before_ = 0;
   double bytes_of_each_ = 0;
+  double busy_percent_ = 0;
 };
 
 template <class Net>
@@ -124,12 +149,13 @@ bench::result run(const parameters& p) {
   // Pages of 2 MiB would hide what is needed.
   ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
   const auto context = Net::make_context();
-  server<Net> s(*context, p.connections);
+  server<Net> s(*context, p);
   bench::child clients([&, port = s.port()] { return run_clients(port, p); });
   context->run();
-  return {.operations = p.connections,
-          .checksum = s.ended() + clients.result(),
-          .figures = {{"per_connection_bytes", s.bytes_of_each()}}};
+  return {
+      .operations = p.connections,
+      .checksum = s.ended() + clients.result(),
+      .figures = {{"per_connection_bytes", s.bytes_of_each()}, {"busy_percent", s.busy_percent()}}};
 }
 
 template <class Net>
