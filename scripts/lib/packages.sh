@@ -4,7 +4,7 @@
 packages_build=(g++ cmake ninja-build pkg-config liburing-dev libc-ares-dev)
 packages_demo=("${packages_build[@]}" libcli11-dev libfmt-dev)
 packages_test=("${packages_demo[@]}" python3 libgtest-dev libgmock-dev libasio-doc)
-packages_bench=("${packages_build[@]}" python3 python3-matplotlib libbenchmark-dev libasio-dev valgrind
+packages_bench=("${packages_build[@]}" python3 python3-matplotlib libasio-dev valgrind
   libboost-context-dev libboost-fiber-dev)
 packages_format=(clang-format-19)
 packages_ci=("${packages_test[@]}" "${packages_format[@]}" clang-19 clang-tidy-19 libclang-rt-19-dev)
