@@ -8,7 +8,7 @@ namespace WEFT_NAMESPACE {
 /// The mechanisms by which a context talks to the kernel about I/O.
 enum class backend_kind : unsigned char {
   automatic,  ///< The one that measured faster for this kind of context; see docs/backends.md.
-  epoll,      ///< epoll(7), edge-triggered, and a small thread pool for files.
+  epoll,      ///< epoll(7), and a small thread pool for files.
   uring       ///< io_uring(7), Linux 6.0 and later, where the system permits it.
 };
 

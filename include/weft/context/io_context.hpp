@@ -51,9 +51,9 @@ struct io_context_options {
 /// the program with a message. In return io_uring may be used in its cheapest mode (Linux 6.1).
 ///
 /// **Backend.** epoll or io_uring, chosen when the context is made: by `io_context_options`, else
-/// by the environment variable WEFT_BACKEND (`epoll` or `uring`), else automatically, where a
-/// denied or absent io_uring means epoll. Naming one that is unavailable throws
-/// operation_not_supported, an unknown name in the variable invalid_argument.
+/// by the configuration `backend.kind`, else by the environment variable WEFT_BACKEND (`epoll` or
+/// `uring`), else epoll. Naming one that is unavailable throws operation_not_supported, an unknown
+/// name invalid_argument.
 ///
 /// **Exceptions** of a handler leave `run()`, which may then be called again; nothing else is lost.
 ///
