@@ -9,12 +9,13 @@
 
 namespace bench {
 
-/// `--directory D` of the command line, or the current directory.
+/// `--directory D` of the command line, else what WEFT_BENCH_DIRECTORY names, else the current one.
 inline std::string directory_option(int argc, char** argv) {
   for (int i = 1; i + 1 < argc; ++i)
     if (std::string_view(argv[i]) == "--directory")
       return argv[i + 1];
-  return ".";
+  const char* const named = std::getenv("WEFT_BENCH_DIRECTORY");
+  return named ? named : ".";
 }
 
 /// A new directory below another; it is removed, with all that is in it, in the end. Throws
