@@ -81,6 +81,8 @@ execution_context* strand_context(const Executor& ex) {
 /// the other starts. A dispatch from inside the strand runs at once. A dispatch from outside runs
 /// at once if the strand is idle and the inner executor would run it at once; otherwise it waits.
 ///
+/// Fairness: after 128 functions in a row the others in the inner executor have their turn.
+///
 /// Exceptions leave through the inner executor; the functions after it run all the same. When a
 /// function cannot be stored (std::bad_alloc), the submission throws, and no other function is
 /// lost. When the context of the inner executor is destroyed, what waits is destroyed un-called.
