@@ -621,11 +621,6 @@ struct resolve_address : resolve_name {
   }
 };
 
-template <class Case>
-std::unique_ptr<operation_case> make(io_context& c) {
-  return std::make_unique<Case>(c);
-}
-
 }  // namespace
 
 std::span<const operation_family> operation_families() {

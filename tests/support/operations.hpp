@@ -106,6 +106,12 @@ struct operation_family {
   std::unique_ptr<operation_case> (*make)(weft::io_context&);
 };
 
+/// Makes the case of a family.
+template <class Case>
+std::unique_ptr<operation_case> make(weft::io_context& context) {
+  return std::make_unique<Case>(context);
+}
+
 /// Every kind of operation.
 std::span<const operation_family> operation_families();
 /// Those among them that wait for objects which are memory of the program.

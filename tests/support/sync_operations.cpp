@@ -29,13 +29,14 @@ namespace {
 
 using weft::io_context;
 
-struct mutex_lock : operation_case {
-  explicit mutex_lock(io_context& c) : mutex(c) { mutex.try_lock(); }
+template <class Mutex>
+struct exclusive_lock : operation_case {
+  explicit exclusive_lock(io_context& c) : mutex(c) { mutex.try_lock(); }
   void start(probe p) override { mutex.async_lock(std::move(p)); }
   void satisfy() override { mutex.unlock(); }
   void cancel() override { mutex.cancel(); }
 
-  weft::async_mutex mutex;
+  Mutex mutex;
 };
 
 struct semaphore_acquire : operation_case {
@@ -109,17 +110,8 @@ struct future_wait : operation_case {
   bool is_satisfied = false;
 };
 
-struct shared_mutex_lock : operation_case {
-  explicit shared_mutex_lock(io_context& c) : mutex(c) { mutex.try_lock(); }
-  void start(probe p) override { mutex.async_lock(std::move(p)); }
-  void satisfy() override { mutex.unlock(); }
-  void cancel() override { mutex.cancel(); }
-
-  weft::async_shared_mutex mutex;
-};
-
-struct shared_mutex_lock_shared : shared_mutex_lock {
-  using shared_mutex_lock::shared_mutex_lock;
+struct shared_mutex_lock_shared : exclusive_lock<weft::async_shared_mutex> {
+  using exclusive_lock::exclusive_lock;
   void start(probe p) override { mutex.async_lock_shared(std::move(p)); }
   void satisfy() override {
     if (is_exclusive)
@@ -261,25 +253,21 @@ struct write_queue_room : on_full_write_queue {
   void start(probe p) override { queue.async_wait_writable(std::move(p)); }
 };
 
-template <class Case>
-std::unique_ptr<operation_case> make(io_context& c) {
-  return std::make_unique<Case>(c);
-}
-
 }  // namespace
 
 std::span<const operation_family> sync_operation_families() {
   constexpr bool pends = true, satisfiable = true, cancels = true;
   constexpr bool no = false;
   static const std::vector<operation_family> families{
-      {"mutex_lock", pends, satisfiable, cancels, no, make<mutex_lock>},
+      {"mutex_lock", pends, satisfiable, cancels, no, make<exclusive_lock<weft::async_mutex>>},
       {"semaphore_acquire", pends, satisfiable, cancels, no, make<semaphore_acquire>},
       {"event_wait", pends, satisfiable, cancels, no, make<event_wait>},
       {"condition_wait", pends, satisfiable, cancels, no, make<condition_wait>},
       {"channel_receive", pends, satisfiable, cancels, no, make<channel_receive>},
       {"channel_send", pends, satisfiable, cancels, no, make<channel_send>},
       {"future_wait", pends, satisfiable, no, no, make<future_wait>},
-      {"shared_mutex_lock", pends, satisfiable, cancels, no, make<shared_mutex_lock>},
+      {"shared_mutex_lock", pends, satisfiable, cancels, no,
+       make<exclusive_lock<weft::async_shared_mutex>>},
       {"shared_mutex_lock_shared", pends, satisfiable, cancels, no, make<shared_mutex_lock_shared>},
       {"latch_wait", pends, satisfiable, cancels, no, make<latch_wait>},
       {"barrier_arrive", pends, satisfiable, cancels, no, make<barrier_arrive>},
