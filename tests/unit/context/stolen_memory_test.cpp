@@ -15,6 +15,8 @@ namespace {
 using weft::detail::operation;
 using weft::detail::thread_memory;
 
+constexpr int many = 32;
+
 /// Gives its memory back when it runs, and tells whether it is taken again at once.
 struct probe final : operation {
   struct counts {
@@ -22,9 +24,11 @@ struct probe final : operation {
     std::atomic<int> reused{0};
   };
 
-  static void post(weft::io_context& context, counts& to) {
-    void* const memory = thread_memory::allocate(sizeof(probe), alignof(probe));
-    weft::detail::scheduler_post(weft::detail::use_scheduler(context), ::new (memory) probe(to));
+  static void post_many(weft::io_context& context, counts& to) {
+    for (int i = 0; i != many; ++i) {
+      void* const memory = thread_memory::allocate(sizeof(probe), alignof(probe));
+      weft::detail::scheduler_post(weft::detail::use_scheduler(context), ::new (memory) probe(to));
+    }
   }
 
  private:
@@ -43,8 +47,6 @@ struct probe final : operation {
   counts& to_;
 };
 
-constexpr int many = 32;
-
 class stolen_memory : public testing::Test {
  protected:
   void SetUp() override {
@@ -58,8 +60,7 @@ TEST_F(stolen_memory, of_operations_that_another_worker_takes_over_is_not_used_a
   weft::io_context context(2);
   probe::counts counts;
   weft::post(context, [&] {
-    for (int i = 0; i != many; ++i)
-      probe::post(context, counts);
+    probe::post_many(context, counts);
     for (int run = 0; run != many; run = counts.run)
       counts.run.wait(run);
   });
@@ -73,10 +74,7 @@ TEST_F(stolen_memory, of_operations_that_another_worker_takes_over_is_not_used_a
 TEST_F(stolen_memory, of_a_workers_own_operations_is_used_again_at_once) {
   weft::io_context context(1);
   probe::counts counts;
-  weft::post(context, [&] {
-    for (int i = 0; i != many; ++i)
-      probe::post(context, counts);
-  });
+  weft::post(context, [&] { probe::post_many(context, counts); });
   context.run();
   EXPECT_EQ(counts.run, many);
   EXPECT_EQ(counts.reused, many);
