@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "harness/models.hpp"
@@ -17,15 +18,10 @@ namespace strand_hops {
 
 /// One in each strand, touched by its handlers only.
 struct place {
-  const void* thread = nullptr;
+  std::thread::id thread;
   std::uint64_t moves = 0;
   std::uint64_t hops = 0;
 };
-
-inline const void* this_thread() {
-  thread_local const char mark = 0;
-  return &mark;
-}
 
 template <class Strand>
 struct hop {
@@ -34,7 +30,7 @@ struct hop {
   std::uint64_t left;
 
   void operator()() const {
-    const void* const thread = this_thread();
+    const std::thread::id thread = std::this_thread::get_id();
     at->moves += at->hops != 0 && at->thread != thread;
     at->thread = thread;
     ++at->hops;
