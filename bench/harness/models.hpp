@@ -3,10 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <numeric>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "harness/run.hpp"
@@ -16,21 +19,38 @@
 namespace bench {
 
 /// The numbers of the command line: how many threads run handlers, and whether they do so on one
-/// context (a pool) or on a context each.
+/// context (a pool) or on a context each. Half-synchronous, half-asynchronous is a pool whose work
+/// is handed to it by one thread more, which runs an I/O context.
 struct model {
   std::uint64_t threads;
   bool separate;
+  bool half_sync;
 
   model(int argc, char** argv)
       : threads(option(argc, argv, "--threads", 1)),
-        separate(option(argc, argv, "--separate", 0) != 0) {}
+        separate(option(argc, argv, "--separate", 0) != 0),
+        half_sync(option(argc, argv, "--half-sync", 0) != 0) {
+    if (separate && half_sync) {
+      std::fputs("--separate or --half-sync, not both\n", stderr);
+      std::exit(2);
+    }
+  }
 
   std::string note() const {
     return std::to_string(threads) + " thread" + (threads == 1 ? "" : "s") +
-           (threads == 1 ? ""
-            : separate   ? ", a context each"
-                         : ", one context");
+           (half_sync      ? " behind an I/O thread"
+            : threads == 1 ? ""
+            : separate     ? ", a context each"
+                           : ", one context");
   }
+};
+
+/// A handler for the I/O thread, which hands `work` to the pool.
+template <class Executor, class Work>
+struct hand_over {
+  Executor pool;
+  Work work;
+  void operator()() { post(pool, std::move(work)); }
 };
 
 /// The contexts of a model. A context for one thread is told so.
@@ -44,10 +64,14 @@ class contexts {
     const std::uint64_t count = m.separate ? m.threads : 1;
     for (std::uint64_t i = 0; i != count; ++i)
       all_.push_back(Net::make_context(m.separate ? 1 : static_cast<int>(m.threads)));
+    if (m.half_sync)
+      io_ = Net::make_context(1);
   }
 
   std::size_t size() const { return all_.size(); }
   executor operator[](std::size_t i) { return all_[i]->get_executor(); }
+  /// That of half-sync/half-async, whose pool is the only context beside it.
+  executor io() { return io_->get_executor(); }
 
   /// While these exist, the contexts do not run out of work.
   std::vector<typename Net::work_guard> keep_running() {
@@ -57,11 +81,17 @@ class contexts {
     return guards;
   }
 
-  /// Runs them until they are out of work, this thread being one of the model's. Returns how many
-  /// handlers ran.
+  /// Runs them until they are out of work, this thread being one of the model's. The pool keeps
+  /// running while the I/O context has work. Returns how many handlers ran, but for the I/O
+  /// thread's.
   std::uint64_t run() {
     std::vector<std::uint64_t> ran(threads_);
     std::vector<std::thread> others;
+    if (io_)
+      others.emplace_back([this, guards = keep_running()]() mutable {
+        io_->run();
+        guards.clear();
+      });
     for (std::size_t i = 1; i < threads_; ++i)
       others.emplace_back([&, i] { ran[i] = all_[i % size()]->run(); });
     ran[0] = all_[0]->run();
@@ -73,6 +103,7 @@ class contexts {
  private:
   std::size_t threads_;
   std::vector<std::unique_ptr<context>> all_;
+  std::unique_ptr<context> io_;
 };
 
 /// A handler's work: a loop of so many turns, which the compiler leaves in place. A function of its

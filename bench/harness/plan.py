@@ -17,8 +17,9 @@ A run is an implementation of the workload (or OTHER/IMPLEMENTATION) with its ar
 compares the run `of` with the run `to` (of each, the best of a list; without `to`, the figure itself
 counts) by `measure`: "wall" (the default) or "cpu", both in nanoseconds per operation, or one of the figures
 that the program reports. `at_most` or `at_least` is the target; without either, or if it is empty,
-there is none. `unit` is printed behind the values (ns), `scale` multiplies them. A row whose target
-is within 20 % of 1 is taken from 31 pairs, others from 5; `pairs` says otherwise.
+there is none. The unit printed behind the values is that in which the measure's name ends, unless
+`unit` says otherwise; `scale` multiplies them. A row whose target is within 20 % of 1 is taken from 31
+pairs, others from 5; `pairs` says otherwise.
 
 A workload without rows.toml is one group of all its implementations with their default arguments.
 """
@@ -30,6 +31,14 @@ from dataclasses import dataclass, field
 FULL, QUICK, SMOKE = range(3)
 FEW, MANY = 5, 31
 QUICK_FEW, QUICK_MANY = 3, 5
+
+# By the end of a measure's name, the longest first.
+UNITS = {"_MB_per_s": "MB/s", "_per_s": "/s", "_percent": "%", "_bytes": "bytes", "_ms": "ms",
+         "_us": "µs", "_ns": "ns", "wall": "ns", "cpu": "ns"}
+
+
+def unit_of(measure):
+    return next((unit for end, unit in UNITS.items() if measure.endswith(end)), "")
 
 
 @dataclass
@@ -52,9 +61,13 @@ class Row:
     measure: str = "wall"
     at_most: float | None = None
     at_least: float | None = None
-    unit: str = "ns"
+    unit: str | None = None
     scale: float = 1.0
     pairs: int = 0
+
+    def __post_init__(self):
+        if self.unit is None:
+            self.unit = unit_of(self.measure)
 
     @property
     def limit(self):

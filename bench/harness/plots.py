@@ -6,9 +6,11 @@ import logging
 FEEDS = {"prefilled": "queued beforehand", "producer": "queued by another thread",
          "chain": "handlers that post the next"}
 LINES = {"asio_pool": ("Asio, one context", "#d62728", "--"),
-         "asio_each": ("Asio, a context per thread", "#ff9896", "-"),
          "weft_pool": ("weft, one context", "#1f4e9c", "--"),
-         "weft_each": ("weft, a context per thread", "#7fb0e6", "-")}
+         "asio_each": ("Asio, a context per thread", "#ff9896", "-"),
+         "weft_each": ("weft, a context per thread", "#7fb0e6", "-"),
+         "asio_half": ("Asio, half-sync/half-async, one more for I/O", "#e8871e", ":"),
+         "weft_half": ("weft, half-sync/half-async, one more for I/O", "#2a9d8f", ":")}
 
 
 def pyplot():
@@ -74,10 +76,9 @@ def models(results, path):
                 axis.set_ylabel(f"{FEEDS[workload]}\nns per handler")
             if row == len(feeds) - 1:
                 axis.set_xlabel("threads")
-    figure.legend(handles.values(), handles.keys(), loc="lower center", ncols=len(handles),
-                  frameon=False)
+    figure.legend(handles.values(), handles.keys(), loc="lower center", ncols=3, frameon=False)
     figure.suptitle(results[0]["machine"], fontsize=8, color="#555555", y=0.995)
-    figure.tight_layout(rect=(0, 0.05, 1, 0.99))
+    figure.tight_layout(rect=(0, 0.07, 1, 0.99))
     save(plot, figure, path)
     return True
 

@@ -72,6 +72,13 @@ class Plans(unittest.TestCase):
         self.assertIsNone(self.load(PLAN).groups[0].rows[0].at_most)
         self.assertEqual(self.load(PLAN).groups[2].rows[0].at_most, 1.1)
 
+    def test_a_row_has_the_unit_of_its_measure_unless_it_names_one(self):
+        units = {"wall": "ns", "cpu": "ns", "run_ns": "ns", "delay_us": "µs", "due_ms": "ms",
+                 "waiting_bytes": "bytes", "busy_percent": "%", "stat_per_s": "/s",
+                 "read_MB_per_s": "MB/s", "instructions": ""}
+        self.assertEqual({m: plan.Row("a row", ["weft"], measure=m).unit for m in units}, units)
+        self.assertEqual(plan.Row("a row", ["weft"], measure="cpu", unit="s").unit, "s")
+
     def test_only_runs_of_rows_near_1_are_run_often(self):
         group = self.load(PLAN).groups[2]
         self.assertEqual([group.rounds(run, plan.FULL) for run in group.runs], [31, 31, 5])

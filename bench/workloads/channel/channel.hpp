@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <unistd.h>
-
 #include <cstdint>
-#include <fstream>
 #include <string>
 #include <thread>
 
+#include "harness/resident.hpp"
 #include "harness/run.hpp"
 
 // What channels cost, between coroutines, over a library with Asio's vocabulary, which the
@@ -83,15 +81,6 @@ void ping_pong(std::uint64_t count, std::uint64_t& sum) {
   context.run();
 }
 
-/// Pages of this process that are in memory.
-inline std::uint64_t resident() {
-  std::ifstream file("/proc/self/statm");
-  std::uint64_t size = 0;
-  std::uint64_t pages = 0;
-  file >> size >> pages;
-  return pages;
-}
-
 template <class C>
 bench::figure waiting(std::uint64_t count, std::uint64_t& sum) {
   lib::io_context context(1);
@@ -102,13 +91,12 @@ bench::figure waiting(std::uint64_t count, std::uint64_t& sum) {
     context.poll();
     context.restart();
   };
-  const std::uint64_t before = resident();
+  const std::uint64_t before = bench::resident_memory();
   wait();
-  const std::uint64_t after = resident();
+  const std::uint64_t after = bench::resident_memory();
   co_spawn(context, produce(c, count), lib::detached);
   context.run();
-  const double bytes = double(after - before) * double(::sysconf(_SC_PAGESIZE));
-  return {"waiting_bytes", bytes / double(count)};
+  return {"waiting_bytes", double(after - before) / double(count)};
 }
 
 inline bench::result run(std::uint64_t what, std::uint64_t count) {

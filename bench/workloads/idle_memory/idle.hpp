@@ -7,24 +7,21 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
-#include <fstream>
 #include <memory>
-#include <string>
 #include <thread>
 #include <vector>
 
 #include "harness/child.hpp"
 #include "harness/descriptors.hpp"
+#include "harness/resident.hpp"
 #include "harness/run.hpp"
 
 // What an idle connection costs in user space: the growth, per connection, of the server's resident
-// anonymous memory (RssAnon in /proc/self/status: the heap and what is mapped beside it) from the
-// first hundred accepted connections to the last. That is the program's own block with a socket
-// and a buffer of one byte, the pending read with its handler, and what the library and malloc keep
-// for them. It is no memory of the kernel's. Then nothing happens for a while, of which the
-// processor time is told. In the end each connection is closed by its client; the checksum counts
-// the reads that have ended so.
+// anonymous memory from the first hundred accepted connections to the last. That is the program's
+// own block with a socket and a buffer of one byte, the pending read with its handler, and what the
+// library and malloc keep for them. It is no memory of the kernel's. Then nothing happens for a
+// while, of which the processor time is told. In the end each connection is closed by its client;
+// the checksum counts the reads that have ended so.
 namespace idle_memory {
 
 using bench::die;
@@ -59,15 +56,6 @@ inline std::uint64_t run_clients(std::uint16_t port, const parameters& p) {
   for (const int fd : fds)
     ::close(fd);
   return 0;
-}
-
-/// In bytes.
-inline std::uint64_t resident_memory() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with("RssAnon:"))
-      return std::stoull(line.substr(std::strlen("RssAnon:"))) * 1024;
-  die("/proc/self/status");
 }
 
 /// The server, over a library with Asio's vocabulary.
@@ -114,10 +102,10 @@ class server {
         ++ended_;
       });
       if (sessions_.size() == first_)
-        before_ = resident_memory();
+        before_ = bench::resident_memory();
       if (sessions_.size() != connections_)
         return accept();
-      bytes_of_each_ = double(resident_memory() - before_) / double(connections_ - first_);
+      bytes_of_each_ = double(bench::resident_memory() - before_) / double(connections_ - first_);
       resting_ = std::thread([this] { rest(); });
     });
   }

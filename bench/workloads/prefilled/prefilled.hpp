@@ -8,7 +8,7 @@
 
 // Handlers that are all queued before the first is run, each a loop of `turns` turns. Queueing
 // (from one thread) and running are timed apart, per handler. Separate contexts share the handlers
-// out.
+// out. With half-sync/half-async they are queued for the I/O thread, which hands each to the pool.
 namespace prefilled {
 
 struct parameters : bench::model {
@@ -26,16 +26,26 @@ struct handler {
   void operator()() const { bench::turn(turns); }
 };
 
-template <class Net>
-bench::result run(const parameters& p) {
-  bench::contexts<Net> contexts(p);
+template <class Contexts>
+void queue(Contexts& contexts, const parameters& p) {
+  if (p.half_sync) {
+    for (std::uint64_t k = 0; k != p.handlers; ++k)
+      post(contexts.io(), bench::hand_over{contexts[0], handler{p.turns}});
+    return;
+  }
   const std::uint64_t count = contexts.size();
-  bench::phases phases;
   for (std::uint64_t i = 0; i != count; ++i) {
     const auto on = contexts[i];
     for (std::uint64_t k = p.handlers * i / count; k != p.handlers * (i + 1) / count; ++k)
       post(on, handler{p.turns});
   }
+}
+
+template <class Net>
+bench::result run(const parameters& p) {
+  bench::contexts<Net> contexts(p);
+  bench::phases phases;
+  queue(contexts, p);
   phases.end("queue_ns", p.handlers);
   const std::uint64_t ran = contexts.run();
   phases.end("run_ns", p.handlers);

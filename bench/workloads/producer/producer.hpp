@@ -7,7 +7,8 @@
 #include "harness/models.hpp"
 
 // One thread, outside of the model's, queues handlers while they are run. Separate contexts get
-// them in turn.
+// them in turn. With half-sync/half-async it is the I/O thread that queues them, one by one in
+// handlers of its own.
 namespace producer {
 
 struct parameters : bench::model {
@@ -25,9 +26,28 @@ struct handler {
   void operator()() const { bench::turn(turns); }
 };
 
+/// Hands a handler to the pool, and posts itself again.
+template <class Executor>
+struct source {
+  Executor io;
+  Executor pool;
+  std::uint64_t left;
+  std::uint64_t turns;
+
+  void operator()() const {
+    post(pool, handler{turns});
+    if (left != 1)
+      post(io, source{io, pool, left - 1, turns});
+  }
+};
+
 template <class Net>
 bench::result run(const parameters& p) {
   bench::contexts<Net> contexts(p);
+  if (p.half_sync) {
+    post(contexts.io(), source{contexts.io(), contexts[0], p.handlers, p.turns});
+    return {.operations = contexts.run()};
+  }
   auto work = contexts.keep_running();
   std::thread producing([&] {
     for (std::uint64_t i = 0; i != p.handlers; ++i)

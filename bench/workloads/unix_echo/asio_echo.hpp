@@ -4,6 +4,8 @@
 #include <asio.hpp>
 #include <string>
 
+#include "harness/asio_net.hpp"
+
 #include "echo.hpp"
 
 namespace unix_echo {
@@ -18,9 +20,7 @@ struct asio_net {
 
 inline int run_asio(int argc, char** argv, const char* name) {
   const parameters p(argc, argv);
-  const std::string note = "Asio " + std::to_string(ASIO_VERSION / 100000) + '.' +
-                           std::to_string(ASIO_VERSION / 100 % 1000) + '.' +
-                           std::to_string(ASIO_VERSION % 100) + ", io_context{1}";
+  const std::string note = bench::asio_net::version() + ", io_context{1}";
   return bench::measure("unix_echo", name, note, [&] {
     asio::io_context context(1);
     return run<asio_net>(context, p);
