@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSL-1.0
 # Configure, build and test one preset of CMakePresets.json. Expects to be in the project's root.
 
+export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1
+export UBSAN_OPTIONS=print_stacktrace=1
+export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+
 # How many jobs: the cores, but no more than one per GiB of free memory. WEFT_JOBS overrides.
 weft_jobs() {
   local cores memory

@@ -3,7 +3,7 @@
 
 packages_build=(g++ cmake ninja-build pkg-config liburing-dev libc-ares-dev)
 packages_demo=("${packages_build[@]}" libcli11-dev libfmt-dev)
-packages_test=("${packages_demo[@]}" python3 libgtest-dev libgmock-dev libasio-doc)
+packages_test=("${packages_demo[@]}" python3 gdb libgtest-dev libgmock-dev libasio-doc)
 packages_bench=("${packages_build[@]}" python3 python3-matplotlib libasio-dev valgrind
   libboost-context-dev libboost-fiber-dev)
 packages_format=(clang-format-19)
