@@ -20,6 +20,7 @@ install(FILES
   "${PROJECT_BINARY_DIR}/weftConfigVersion.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/weftDependencies.cmake"
   DESTINATION "${weft_package_folder}")
+install(FILES "${PROJECT_SOURCE_DIR}/gdb/weft.py" DESTINATION "${CMAKE_INSTALL_DATADIR}/weft")
 
 # A shared libweft carries its own dependencies; a static one passes them on to whoever links it.
 if(BUILD_SHARED_LIBS)

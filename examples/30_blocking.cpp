@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 int slow_square(int n) {
   if (n < 0)
     throw std::invalid_argument("negative");
-  std::this_thread::sleep_for(20ms);
+  std::this_thread::sleep_for(200ms);
   return n * n;
 }
 

@@ -28,7 +28,7 @@ awaitable<void> fetch_all(std::chrono::milliseconds limit, const char* last) {
       group.expires_after(limit);
       group.spawn(fetch("a", 1ms));
       group.spawn(fetch("b", 1h));
-      co_await fetch(last, 20ms);
+      co_await fetch(last, 200ms);
     });
   } catch (const std::exception& e) {
     std::printf("all: %s\n", e.what());
@@ -41,7 +41,7 @@ int main() {
       context,
       []() -> awaitable<void> {
         co_await fetch_all(1h, "/c");
-        co_await fetch_all(40ms, "d");
+        co_await fetch_all(400ms, "d");
       },
       weft::detached);
   context.run();

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/found_once.hpp"
+
 namespace WEFT_NAMESPACE::detail {
 namespace {
 
@@ -32,8 +34,8 @@ void heavy_barrier() noexcept {
 }
 
 bool asymmetric_barrier_available() noexcept {
-  static const bool available = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
-  return available;
+  constinit static found_once available;
+  return available.get([] { return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0; });
 }
 
 }  // namespace WEFT_NAMESPACE::detail

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "base/never_destroyed.hpp"
+
 namespace WEFT_NAMESPACE {
 
 namespace detail {
@@ -74,19 +76,22 @@ class misc_messages final : public error_category {
 
 }  // namespace
 
+constinit const detail::never_destroyed<netdb_messages> netdb_instance;
+
 const error_category& get_netdb_category() noexcept {
-  static const netdb_messages instance;
-  return instance;
+  return netdb_instance.object;
 }
+
+constinit const detail::never_destroyed<addrinfo_messages> addrinfo_instance;
 
 const error_category& get_addrinfo_category() noexcept {
-  static const addrinfo_messages instance;
-  return instance;
+  return addrinfo_instance.object;
 }
 
+constinit const detail::never_destroyed<misc_messages> misc_instance;
+
 const error_category& get_misc_category() noexcept {
-  static const misc_messages instance;
-  return instance;
+  return misc_instance.object;
 }
 
 const error_category& system_category = get_system_category();

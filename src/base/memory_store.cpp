@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/fork_order.hpp"
+
 namespace WEFT_NAMESPACE::detail {
 
 // Neither constructed nor destroyed at run time: whoever's static objects come first or last.
@@ -17,10 +19,10 @@ static_assert(std::is_trivially_destructible_v<memory_store>);
 
 namespace {
 
-// As early as can be: handlers registered later are called before these, with the mutexes free.
-[[maybe_unused]] const int at_fork =
-    ::pthread_atfork([] { central_memory.lock(); }, [] { central_memory.unlock(); },
-                     [] { central_memory.unlock(); });
+[[gnu::constructor(fork_memory)]] void hold_around_forks() noexcept {
+  const auto unlock = [] { central_memory.unlock(); };
+  ::pthread_atfork([] { central_memory.lock(); }, unlock, unlock);
+}
 
 }  // namespace
 

@@ -48,7 +48,7 @@ static_assert(udp_segment == UDP_SEGMENT && udp_gro == UDP_GRO);
 
 static_assert(msg_oob == MSG_OOB && msg_peek == MSG_PEEK);
 static_assert(msg_dontroute == MSG_DONTROUTE && msg_dontwait == MSG_DONTWAIT);
-static_assert(msg_eor == MSG_EOR);
+static_assert(msg_eor == MSG_EOR && msg_errqueue == MSG_ERRQUEUE);
 
 static_assert(shut_rd == SHUT_RD && shut_wr == SHUT_WR && shut_rdwr == SHUT_RDWR);
 static_assert(somaxconn == SOMAXCONN && fionread == FIONREAD);

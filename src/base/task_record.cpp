@@ -8,19 +8,12 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/fork_order.hpp"
+
 namespace WEFT_NAMESPACE::detail {
 namespace {
 
-constexpr std::uint32_t batch = 64;
-
-/// The slots as they are allocated: never freed.
-struct task_chunk {
-  task_slot slots[batch];
-  task_chunk* next = nullptr;
-};
-
-// The newest first; each store's release pairs with the reader's acquire.
-constinit std::atomic<task_chunk*> chunks{nullptr};
+constexpr std::uint32_t batch = task_chunk::most;
 
 /// The slots that no thread has. The mutex guards all.
 struct task_store {
@@ -33,20 +26,20 @@ struct task_store {
 constinit task_store central;
 static_assert(std::is_trivially_destructible_v<task_store>);
 
+void unlock_after_fork() noexcept {
+  central.mutex.unlock();
+  task_slots::gate.unlock();
+}
+
 // In any order with those of memory_store: neither's mutexes are held where the other's are taken.
-[[maybe_unused]] const int at_fork = ::pthread_atfork(
-    [] {
-      task_slots::gate.lock();
-      central.mutex.lock();
-    },
-    [] {
-      central.mutex.unlock();
-      task_slots::gate.unlock();
-    },
-    [] {
-      central.mutex.unlock();
-      task_slots::gate.unlock();
-    });
+[[gnu::constructor(fork_memory)]] void hold_around_forks() noexcept {
+  ::pthread_atfork(
+      [] {
+        task_slots::gate.lock();
+        central.mutex.lock();
+      },
+      &unlock_after_fork, &unlock_after_fork);
+}
 
 void give_batch(task_slot* first) noexcept {
   const std::lock_guard guard(central.mutex);
@@ -68,6 +61,7 @@ std::uint64_t first_id() noexcept {
 task_slot* make_batch() noexcept {
   if (!asymmetric_barrier_available())
     task_slots::gate.close_for_good();
+  auto& chunks = task_slots::chunks;
   auto* const chunk = new (std::nothrow) task_chunk;
   if (!chunk)
     return nullptr;
@@ -117,6 +111,7 @@ constinit thread_local state current = state::fresh;
 }  // namespace
 
 constinit std::atomic<bool> task_slots::recorded{true};
+constinit std::atomic<task_chunk*> task_slots::chunks{nullptr};
 constinit basic_task_gate<task_atomics> task_slots::gate;
 constinit thread_local thread_task_slots task_slots::own;
 static_assert(std::is_trivially_destructible_v<basic_task_gate<task_atomics>>);
@@ -181,7 +176,7 @@ void task_slots::give_slowly(task_slot* slot) noexcept {
 
 bool task_slots::read(void (*f)(void* argument, std::span<const task_slot>), void* argument) {
   for (const task_chunk* chunk = chunks.load(std::memory_order_acquire); chunk; chunk = chunk->next)
-    if (!gate.read([&] { f(argument, std::span(chunk->slots, batch)); }))
+    if (!gate.read([&] { f(argument, std::span(chunk->slots, chunk->size)); }))
       return false;
   return true;
 }

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <weft/context/system_context.hpp>
 
+#include <pthread.h>
+
+#include <atomic>
+#include <memory>
 #include <mutex>
 
+#include "base/fork_order.hpp"
 #include "context/scheduler/choose_backend.hpp"
 #include "context/scheduler/scheduler.hpp"
-#include "context/scheduler/thread_group.hpp"
 
 namespace WEFT_NAMESPACE {
 
-struct system_context::state {
-  std::once_flag started;
-  std::mutex mutex;  // guards group
-  detail::thread_group group;
-};
-
-namespace detail {
-
-void start_system_threads() {
-  system_context& context = system_context_instance();
-  system_context::state& state = *context.state_;
-  std::call_once(state.started, [&] {
-    const std::lock_guard lock(state.mutex);
-    state.group.start(thread_group::default_size(), context.scheduler_);
-  });
-}
-
-}  // namespace detail
-
 namespace {
+
+// Held to make the context and to start its threads.
+constinit std::mutex making;
+constinit std::atomic<system_context*> made{nullptr};
+constinit std::atomic<bool> started{false};
+// Guards the threads. It is not waited for by a fork, for a thread that is joined may fork.
+constinit std::mutex joining;
+
+[[gnu::constructor(detail::fork_contexts)]] void hold_around_forks() noexcept {
+  ::pthread_atfork([] { making.lock(); }, [] { making.unlock(); },
+                   [] {
+                     making.unlock();
+                     std::construct_at(&joining);
+                   });
+}
 
 detail::scheduler_options options() {
   detail::scheduler_options result;
@@ -39,16 +39,16 @@ detail::scheduler_options options() {
 
 }  // namespace
 
-system_context::system_context()
-    : scheduler_(make_service<detail::scheduler>(*this, options())), state_(new state) {
+system_context::system_context() : scheduler_(make_service<detail::scheduler>(*this, options())) {
   scheduler_.work_started();
 }
 
 system_context::~system_context() {
-  stop();
-  join();
+  {
+    const std::lock_guard lock(joining);
+    scheduler_.stop_threads_at_exit();
+  }
   shutdown();
-  delete state_;
 }
 
 void system_context::stop() {
@@ -60,15 +60,41 @@ bool system_context::stopped() const noexcept {
 }
 
 void system_context::join() {
-  const std::lock_guard lock(state_->mutex);
-  state_->group.join();
+  const std::lock_guard lock(joining);
+  scheduler_.join_threads();
 }
 
 namespace detail {
 
 system_context& system_context_instance() {
-  static system_context instance;
-  return instance;
+  if (system_context* const instance = made.load(std::memory_order_acquire)) [[likely]]
+    return *instance;
+  const std::lock_guard lock(making);
+  if (!made.load(std::memory_order_relaxed)) {
+    // What was begun in the parent of a fork is not this process's to end.
+    struct owner {
+      ~owner() {
+        if (context->scheduler_.is_here())
+          delete context;
+      }
+      system_context* const context = new system_context;
+    };
+    static const owner instance;
+    made.store(instance.context, std::memory_order_release);
+  }
+  return *made.load(std::memory_order_relaxed);
+}
+
+void start_system_threads() {
+  system_context& context = system_context_instance();
+  if (started.load(std::memory_order_acquire)) [[likely]]
+    return;
+  const std::lock_guard lock(making);
+  if (!started.load(std::memory_order_relaxed)) {
+    const std::lock_guard threads(joining);
+    context.scheduler_.start_threads(thread_group::default_size());
+    started.store(true, std::memory_order_release);
+  }
 }
 
 execution_context& system_execution_context() {

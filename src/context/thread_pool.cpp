@@ -3,14 +3,8 @@
 
 #include "context/scheduler/choose_backend.hpp"
 #include "context/scheduler/scheduler.hpp"
-#include "context/scheduler/thread_group.hpp"
 
 namespace WEFT_NAMESPACE {
-
-struct thread_pool::workers {
-  detail::thread_group group;
-  bool guarded = true;  // the pool counts as work until it is joined
-};
 
 thread_pool::thread_pool() : thread_pool(default_threads()) {}
 
@@ -24,7 +18,9 @@ thread_pool::thread_pool(std::size_t num_threads, const service_maker& initial_s
 }
 
 thread_pool::~thread_pool() {
-  end();
+  if (scheduler_.is_here())
+    scheduler_.stop();  // attached threads too
+  scheduler_.stop_threads();
   shutdown();
 }
 
@@ -39,21 +35,9 @@ detail::scheduler& thread_pool::make_scheduler() {
 }
 
 void thread_pool::start(std::size_t count) {
-  workers_ = new workers;
   num_threads_ = count;
   scheduler_.work_started();
-  try {
-    workers_->group.start(count, scheduler_);
-  } catch (...) {
-    end();
-    throw;
-  }
-}
-
-void thread_pool::end() noexcept {
-  scheduler_.stop();
-  workers_->group.join();
-  delete workers_;
+  scheduler_.start_threads(count);
 }
 
 thread_pool::executor_type thread_pool::get_executor() noexcept {
@@ -69,9 +53,11 @@ void thread_pool::stop() {
 }
 
 void thread_pool::join() {
-  if (std::exchange(workers_->guarded, false))
+  if (!scheduler_.is_here())
+    return;
+  if (std::exchange(is_guarded_, false))
     scheduler_.work_finished();
-  workers_->group.join();
+  scheduler_.join_threads();
 }
 
 }  // namespace WEFT_NAMESPACE

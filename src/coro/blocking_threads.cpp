@@ -10,6 +10,7 @@
 #include <new>
 #include <utility>
 
+#include "base/never_destroyed.hpp"
 #include "context/scheduler/scheduler.hpp"
 
 namespace WEFT_NAMESPACE::detail {
@@ -44,15 +45,14 @@ void blocking_service::shutdown() noexcept {
   blocking_threads::get().end(*this);
 }
 
-blocking_threads& blocking_threads::get() {
-  alignas(blocking_threads) static std::byte memory[sizeof(blocking_threads)];
-  static auto* const threads = ::new (static_cast<void*>(memory)) blocking_threads;
-  return *threads;
-}
-
-blocking_threads::blocking_threads() noexcept {
+void blocking_threads::hold_around_forks() noexcept {
   ::pthread_atfork([] { get().lock_for_fork(); }, [] { get().unlock_in_parent(); },
                    [] { get().begin_in_child(); });
+}
+
+blocking_threads& blocking_threads::get() noexcept {
+  static never_destroyed<blocking_threads> threads;
+  return threads.object;
 }
 
 bool blocking_threads::submit(blocking_call& call) noexcept {
@@ -174,6 +174,7 @@ void blocking_threads::leave(server& self) noexcept {
   while (*at != &self)
     at = &(*at)->next;
   *at = self.next;
+  current = nullptr;
   --threads_;
 }
 

@@ -8,7 +8,12 @@
 #include <weft/coro/blocking.hpp>
 #include <weft/execution/execution_context.hpp>
 
+#include "base/fork_order.hpp"
+
 namespace WEFT_NAMESPACE::detail {
+
+template <class T>
+union never_destroyed;
 
 /// The calls whose handlers a context has: it destroys what has not begun when it ends, and waits
 /// for what has. All is guarded by the lock of the threads.
@@ -40,7 +45,7 @@ class blocking_threads {
   static constexpr std::size_t most = 512;
 
   /// They are never destroyed: calls may be under way when main has returned.
-  static blocking_threads& get();
+  static blocking_threads& get() noexcept;
 
   /// False if it was performed at once.
   bool submit(blocking_call& call) noexcept;
@@ -58,7 +63,11 @@ class blocking_threads {
     blocking_call* call = nullptr;  // under way
   };
 
-  blocking_threads() noexcept;
+  friend union never_destroyed<blocking_threads>;
+
+  [[gnu::constructor(fork_locks)]] static void hold_around_forks() noexcept;
+
+  blocking_threads() noexcept = default;
   void lock_for_fork() noexcept;
   void unlock_in_parent() noexcept;
   void begin_in_child() noexcept;

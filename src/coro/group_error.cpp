@@ -39,7 +39,7 @@ struct group_error::contents {
 };
 
 group_error::group_error(std::vector<child_error> errors)
-    : contents_(std::make_shared<contents>(std::move(errors))) {}
+    : contents_(make_strong<contents>(std::move(errors))) {}
 
 group_error::~group_error() = default;
 

@@ -103,16 +103,17 @@ void manager_core::set_state(managed_task& task, task_state state) noexcept {
 // ---- the beginning of tasks
 
 void manager_core::start(managed_task& task, const task_options& options, managed_task* first) {
-  assert((!first || &first->core() == this) && "then() takes tasks of the same manager");
+  assert((!first || &first->core() == this) && "task_manager::then takes tasks of its own");
   effects e;
   try {
     const std::lock_guard lock(*this);
     bool is_spoilt = false;
+    const std::uint64_t search = ++tables_->searches;
     const auto come_after = [&](managed_task& predecessor) {
       if (has_ended(predecessor.state_)) {
         is_spoilt = is_spoilt || predecessor.state_ != task_state::done;
-      } else if (!has_edge(task.predecessors_, &predecessor)) {
-        task.predecessors_.push_back(&predecessor);
+      } else if (std::exchange(predecessor.visit_, search) != search) {
+        task.predecessors_.push_back({&predecessor, predecessor.dependents_.size()});
         make_room(predecessor.dependents_);
       }
     };
@@ -145,8 +146,8 @@ void manager_core::start(managed_task& task, const task_options& options, manage
     task.is_in_table_ = true;
     task.is_timed_ = task.expiry_ != never;
     task.since_ = steady_now();
-    for (managed_task* const predecessor : task.predecessors_)
-      predecessor->dependents_.push_back(&task);
+    for (std::size_t i = 0; i != task.predecessors_.size(); ++i)
+      task.predecessors_[i].task->dependents_.push_back({&task, i});
     if (tables_->has_expired)
       finish_unstarted(task, request::timeout, e);
     else if (is_spoilt && !task.begins_after_failure_)
@@ -302,11 +303,11 @@ void manager_core::propagate(managed_task& task, effects& out) noexcept {
   if (std::exchange(task.is_timed_, false))
     tables_->deadlines.remove(&task);
   out.done.grant(task.waits_);
-  for (managed_task* const p : task.predecessors_)
-    std::erase(p->dependents_, &task);
+  for (const task_edge& p : task.predecessors_)
+    remove_edge(p.task->dependents_, p.back, &managed_task::predecessors_);
   task.predecessors_.clear();
-  for (managed_task* const d : task.dependents_) {
-    std::erase(d->predecessors_, &task);
+  for (const auto [d, place] : task.dependents_) {
+    remove_edge(d->predecessors_, place, &managed_task::dependents_);
     if (d->state_ != task_state::waiting)
       continue;
     if (d->request_ != request::none)

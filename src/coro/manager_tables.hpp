@@ -21,8 +21,8 @@ inline std::chrono::steady_clock::time_point time_point(std::int64_t steady) noe
   return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(steady));
 }
 
-/// The tasks before a task, or after it.
-using task_edges = std::vector<managed_task*>;
+/// Those to the tasks before a task, or after it.
+using task_edges = std::vector<task_edge>;
 
 /// For one more. Throws std::bad_alloc.
 inline void make_room(task_edges& v) {
@@ -31,7 +31,7 @@ inline void make_room(task_edges& v) {
 }
 
 inline bool has_edge(const task_edges& v, const managed_task* task) noexcept {
-  return std::find(v.begin(), v.end(), task) != v.end();
+  return std::any_of(v.begin(), v.end(), [=](const task_edge& e) { return e.task == task; });
 }
 
 /// What the lock guards.

@@ -46,10 +46,12 @@ void manager_core::depend(task_id id, task_id on) {
         finish_unstarted(*task, request::kill, e);
     } else if (!has_edge(task->predecessors_, predecessor)) {
       refuse_cycle(*task, *predecessor);
-      make_room(task->predecessors_);
-      make_room(predecessor->dependents_);
-      task->predecessors_.push_back(predecessor);
-      predecessor->dependents_.push_back(task);
+      task_edges& before = task->predecessors_;
+      task_edges& after = predecessor->dependents_;
+      make_room(before);
+      make_room(after);
+      before.push_back({predecessor, after.size()});
+      after.push_back({task, before.size() - 1});
       if (task->state_ == task_state::queued) {
         tables_->queued.remove(*task);
         set_state(*task, task_state::waiting);
@@ -57,6 +59,15 @@ void manager_core::depend(task_id id, task_id on) {
     }
   }
   apply(e);
+}
+
+/// The last edge of the list takes the place of the one that is removed.
+void manager_core::remove_edge(task_edges& edges, std::size_t index,
+                               task_edges managed_task::* other_side) noexcept {
+  edges[index] = edges.back();
+  edges.pop_back();
+  if (index != edges.size())
+    (edges[index].task->*other_side)[edges[index].back].back = index;
 }
 
 /// Throws task_cycle if `predecessor` waits for `task`. Depth first, each task once.
@@ -76,7 +87,7 @@ void manager_core::refuse_cycle(managed_task& task, managed_task& predecessor) {
       path.pop_back();
       continue;
     }
-    managed_task* const next = top.task->predecessors_[top.next++];
+    managed_task* const next = top.task->predecessors_[top.next++].task;
     if (std::exchange(next->visit_, search) != search)
       path.push_back({next, 0});
   }

@@ -40,7 +40,18 @@ task_state manager_core::state(const managed_task& task) noexcept {
 
 bool manager_core::take(managed_task& task) noexcept {
   const std::lock_guard lock(*this);
-  return !std::exchange(task.was_taken_, true);
+  if (task.result_ != result::whole)
+    return false;
+  task.result_ = result::taken;
+  return true;
+}
+
+bool manager_core::share(managed_task& task) noexcept {
+  const std::lock_guard lock(*this);
+  if (task.result_ == result::taken)
+    return false;
+  task.result_ = result::shared;
+  return true;
 }
 
 bool manager_core::forget(task_id id) noexcept {
@@ -64,8 +75,8 @@ task_info manager_core::info_of(const managed_task& task) const {
                  .waits_for = {},
                  .error = task.error_};
   info.waits_for.reserve(task.predecessors_.size());
-  for (const managed_task* const p : task.predecessors_)
-    info.waits_for.push_back(p->id_);
+  for (const task_edge& p : task.predecessors_)
+    info.waits_for.push_back(p.task->id_);
   return info;
 }
 

@@ -49,7 +49,7 @@ std::vector<io_object*> io_driver::all_objects() {
 }
 
 void io_driver::shutdown() {
-  scheduler_.stop_own_thread();
+  scheduler_.stop_threads();
   scheduler_.set_driver(nullptr);
   operation_queue ended;  // destroyed at the end: their handlers may own the very objects
   const auto end = [&](io_object& object) {
@@ -152,11 +152,13 @@ bool io_driver::poll(std::int64_t timeout, operation_queue& ready) noexcept {
   const bool more = timers_.collect(ready);
   if (held_.load())
     end_held(ready);
-  return more;
+  return more || backend_->has_more();
 }
 
 /// How long a sleep that begins may last.
 std::int64_t io_driver::prepare_wait() noexcept {
+  if (backend_->has_more())
+    return 0;
   const std::int64_t wait = std::min(timers_.prepare_wait(), pool_.before_sleep());
   return held_.load() ? std::min(wait, shortage_tick) : wait;
 }

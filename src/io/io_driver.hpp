@@ -128,9 +128,12 @@ class io_driver final : public execution_context::service, public driver, public
 
   /// Tries the operations of a queue that has become ready. Object locked.
   void perform(io_object& object, io_queue queue, operation_queue& ready) noexcept;
-  /// The kernel has answered an operation it had: `result` as io_kind::finish takes it, `flags` as
-  /// io_kind::feed does.
-  void answered(io_operation* op, int result, unsigned flags, operation_queue& ready) noexcept;
+  /// The kernel has answered an operation it had.
+  void answered(io_operation* op, io_answer answer, operation_queue& ready) noexcept;
+
+  /// Whether the last read of the operation's descriptor has found nothing, or has left nothing.
+  /// Object locked.
+  static bool has_emptied(const io_operation& op) noexcept { return op.object_->emptied; }
 
   /// The number of a send without copying on the operation's descriptor: how many came before it.
   /// Object locked.
@@ -190,8 +193,7 @@ class io_driver final : public execution_context::service, public driver, public
                                  operation_queue& ready) noexcept;
   io_operation* finish(io_object& object, io_operation* op, operation_queue& ready) noexcept;
   io_operation* begin_next(io_object& object, io_queue queue, operation_queue& ready) noexcept;
-  void answered_specially(io_operation* op, int result, unsigned flags,
-                          operation_queue& ready) noexcept;
+  void answered_specially(io_operation* op, io_answer answer, operation_queue& ready) noexcept;
   static void note_answer(io_object& object, io_queue queue, io_status status) noexcept;
   void go_on(io_object& object, io_operation* op, io_status status,
              operation_queue& ready) noexcept;
@@ -206,7 +208,7 @@ class io_driver final : public execution_context::service, public driver, public
   void withdraw_all(io_object& object, operation_queue& ready) noexcept;
 
   bool supplied(io_object& object, io_operation* consumer) noexcept;
-  void fed(stream_source& source, int result, unsigned flags, operation_queue& ready) noexcept;
+  void fed(stream_source& source, io_answer answer, operation_queue& ready) noexcept;
   void withdraw_consumers(stream_source& source, operation_queue& ready) noexcept;
 
   void note_shortage(io_object& object, const io_operation& op) noexcept;

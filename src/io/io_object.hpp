@@ -73,6 +73,7 @@ class alignas(64) io_object {
   std::atomic<unsigned> submitted{0};  // operations that the kernel has; written under the mutex
 
   // The io_uring backend's notes.
+  bool emptied = false;           // the last read has found nothing, or has left nothing
   int registered = -1;            // the descriptor's entry in the ring's table, or -1
   unsigned until_registered = 0;  // so many more requests, and it gets one; 0: it will not
 

@@ -2,11 +2,14 @@
 #include <weft/io/write_queue.hpp>
 
 #include <algorithm>
+#include <cassert>
 
 namespace WEFT_NAMESPACE::detail {
 
 write_queue_core::write_queue_core(execution_context& context, const write_queue_options& options)
-    : wait_core(context), options_(options) {}
+    : wait_core(context), options_(options) {
+  assert(options.low <= options.high && "a write_queue's low mark is above its high one: set both");
+}
 
 write_queue_core::~write_queue_core() = default;
 
@@ -38,9 +41,9 @@ bool write_queue_core::start(core_operation<write_queue_core, queued_write>& op)
 }
 
 void write_queue_core::withdraw(queued_write& op, completed_waits& out) noexcept {
-  if (op.has_begun_)
+  if (op.has_begun_ && op.size_ != 0)
     return;
-  waiting_.remove(op);
+  (op.has_begun_ ? begun_ : waiting_).remove(op);
   queued_ -= op.size_;
   out.abort(op);
   give_room(out);
@@ -107,12 +110,14 @@ std::span<const const_buffer> write_queue_core::gather(completed_waits& done) no
     n += op->fill_(*op, buffers_.data() + n, buffers_.size() - n);
   while (n != buffers_.size() && !waiting_.empty()) {
     queued_write& op = *waiting_.pop();
+    if (op.size_ == 0 && begun_.empty()) {
+      done.grant(op);
+      continue;
+    }
     op.has_begun_ = true;
     begun_.push(op);
     n += op.fill_(op, buffers_.data() + n, buffers_.size() - n);
   }
-  if (n == 0)
-    consume(0, done);
   return {buffers_.data(), n};
 }
 
@@ -128,6 +133,7 @@ void write_queue_core::consume(std::size_t n, completed_waits& done) noexcept {
     begun_.remove(*op);
     done.grant(*op);
   }
+  assert(n == 0 && "a stream has written more than a write_queue gave it");
 }
 
 /// Ends all writes so, and those to come.
@@ -151,6 +157,10 @@ void write_queue_core::take_pending(completed_waits& out) noexcept {
   out.abort(waiting_for_room_);
   while (queued_write* const op = waiting_.front())
     withdraw(*op, out);
+  for (queued_write *op = begun_.front(), *next = nullptr; op; op = next) {
+    next = begun_.after(*op);
+    withdraw(*op, out);
+  }
 }
 
 void write_queue_core::take_all(completed_waits& out) noexcept {

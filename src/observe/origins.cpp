@@ -2,6 +2,7 @@
 #include "observe/origins.hpp"
 
 #include <execinfo.h>
+#include <pthread.h>
 
 #include <array>
 #include <cstdint>
@@ -12,6 +13,9 @@
 #include <unordered_set>
 
 #include <weft/base/operation_origin.hpp>
+
+#include "base/fork_order.hpp"
+#include "base/never_destroyed.hpp"
 
 namespace WEFT_NAMESPACE::observe {
 namespace {
@@ -32,12 +36,12 @@ struct stack_hash {
   }
 };
 
-/// Everything that is remembered. It is never destroyed: threads may end after it would be.
+/// Everything that is remembered.
 class memory {
  public:
-  static memory& get() {
-    static auto& the_memory = *new memory;
-    return the_memory;
+  static memory& get() noexcept {
+    static detail::never_destroyed<memory> all;
+    return all.object;
   }
 
   void note(const detail::operation* op) noexcept {
@@ -57,6 +61,19 @@ class memory {
     const std::lock_guard lock(mine.mutex);
     const auto found = mine.origins.find(op);
     return found == mine.origins.end() ? nullptr : found->second;
+  }
+
+  /// Around a fork.
+  void lock() noexcept {
+    for (shard& s : shards_)
+      s.mutex.lock();
+    stacks_mutex_.lock();
+  }
+
+  void unlock() noexcept {
+    stacks_mutex_.unlock();
+    for (shard& s : shards_)
+      s.mutex.unlock();
   }
 
   void forget() noexcept {
@@ -93,6 +110,25 @@ constexpr detail::origin_hooks hooks{
 
 constinit std::mutex users_mutex;
 constinit unsigned users = 0;
+
+void unlock_after_fork() noexcept {
+  memory::get().unlock();
+  users_mutex.unlock();
+}
+
+[[gnu::constructor(detail::fork_locks)]] void hold_around_forks() noexcept {
+  ::pthread_atfork(
+      [] {
+        users_mutex.lock();
+        memory::get().lock();
+      },
+      &unlock_after_fork,
+      [] {  // whose users' threads are in the parent
+        users = 0;
+        detail::operation_origin_hooks.store(nullptr, std::memory_order_relaxed);
+        unlock_after_fork();
+      });
+}
 
 }  // namespace
 

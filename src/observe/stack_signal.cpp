@@ -2,6 +2,7 @@
 #include "observe/stack_signal.hpp"
 
 #include <execinfo.h>
+#include <pthread.h>
 #include <signal.h>
 #include <ucontext.h>
 
@@ -11,10 +12,13 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <thread>
 
 #include <weft/base/clock.hpp>
 #include <weft/base/error.hpp>
+
+#include "base/fork_order.hpp"
 
 namespace WEFT_NAMESPACE::observe {
 namespace {
@@ -48,6 +52,17 @@ struct installation {
 };
 constinit std::mutex installations_mutex;
 std::array<installation, NSIG> installations;
+
+// The right to ask is not waited for, since who has it may wait for an answer: the child, which has
+// no thread that asks, has it anew.
+[[gnu::constructor(detail::fork_locks)]] void hold_around_forks() noexcept {
+  ::pthread_atfork([] { installations_mutex.lock(); }, [] { installations_mutex.unlock(); },
+                   [] {
+                     installations_mutex.unlock();
+                     std::construct_at(&right_to_ask);
+                     the_exchange.state.store(exchange::idle, std::memory_order_relaxed);
+                   });
+}
 
 const void* program_counter(const void* context) noexcept {
   const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;

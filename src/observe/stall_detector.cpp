@@ -2,7 +2,6 @@
 #include <weft/observe/stall_detector.hpp>
 
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -17,6 +16,7 @@
 
 #include <weft/base/clock.hpp>
 
+#include "base/home_process.hpp"
 #include "context/scheduler/scheduler.hpp"
 #include "observe/origins.hpp"
 #include "observe/stack_signal.hpp"
@@ -89,7 +89,7 @@ class stall_detector::watcher final : private detail::observer {
   }
 
   /// Whether the thread is of this process, not of the parent of a fork.
-  bool is_here() const noexcept { return process_ == ::getpid(); }
+  bool is_here() const noexcept { return process_.is_here(); }
 
  private:
   static constexpr std::chrono::nanoseconds min_limit = std::chrono::milliseconds(1);
@@ -215,7 +215,7 @@ class stall_detector::watcher final : private detail::observer {
 
   detail::scheduler& scheduler_;
   const std::chrono::nanoseconds interval_;
-  const pid_t process_ = ::getpid();
+  const detail::home_process process_;
   std::optional<stack_signal> signal_;
   std::optional<origins> origins_;
 

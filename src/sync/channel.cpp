@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "base/never_destroyed.hpp"
+
 namespace WEFT_NAMESPACE {
 
 error_code detail::to_error_code(channel_outcome outcome) noexcept {
@@ -31,11 +33,12 @@ class channel_messages final : public error_category {
   }
 };
 
+constinit const detail::never_destroyed<channel_messages> category;
+
 }  // namespace
 
 const error_category& get_channel_category() noexcept {
-  static const channel_messages category;
-  return category;
+  return category.object;
 }
 
 }  // namespace error

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <weft/sync/group_state.hpp>
 
-#include <cerrno>
+#include <exception>
+#include <utility>
 
 namespace WEFT_NAMESPACE::detail {
 
-group_base::group_base(destroy_function destroy) noexcept : destroy_(destroy), starter_(&errno) {}
+group_base::group_base(destroy_function destroy) noexcept : destroy_(destroy) {}
 
 void group_base::set_members(cancellation_signal* signals, std::size_t* order,
                              std::size_t size) noexcept {
   signals_ = signals;
   order_ = order;
   size_ = size;
-  remaining_.store(size, std::memory_order_relaxed);
+  remaining_.store(size + 1, std::memory_order_relaxed);
 }
 
 void group_base::request(cancellation_type type) {
@@ -22,17 +23,47 @@ void group_base::request(cancellation_type type) {
     emit(type);
 }
 
-bool group_base::end_start() {
+bool group_base::end_start() noexcept {
   const std::uint64_t before = requested_.fetch_or(started, std::memory_order_acq_rel);
-  if (before != 0)
-    emit(static_cast<cancellation_type>(before));
-  starter_.store(nullptr, std::memory_order_relaxed);
-  return has_ended_inside_ || size_ == 0;
+  try {
+    if (before != 0)
+      emit(static_cast<cancellation_type>(before));
+  } catch (...) {
+    fail();
+  }
+  return leave();
+}
+
+void group_base::abandon_start() noexcept {
+  requested_.fetch_or(started, std::memory_order_acq_rel);
+  try {
+    emit(cancellation_type::all);
+  } catch (...) {
+    // The start has failed already, by what is thrown first.
+  }
 }
 
 void group_base::emit(cancellation_type type) {
+  std::exception_ptr error;
   for (std::size_t i = 0; i != size_; ++i)
-    signals_[i].emit(type);
+    try {
+      signals_[i].emit(type);
+    } catch (...) {
+      if (!error)
+        error = std::current_exception();
+    }
+  if (error)
+    std::rethrow_exception(std::move(error));
+}
+
+void group_base::fail() noexcept {
+  if (!has_failed_.exchange(true, std::memory_order_relaxed))
+    failure_ = std::current_exception();
+}
+
+void group_base::rethrow_failure() const {
+  if (failure_)
+    std::rethrow_exception(failure_);
 }
 
 std::size_t group_base::arrive(std::size_t index) noexcept {
@@ -42,12 +73,7 @@ std::size_t group_base::arrive(std::size_t index) noexcept {
 }
 
 bool group_base::leave() noexcept {
-  if (remaining_.fetch_sub(1, std::memory_order_acq_rel) != 1)
-    return false;
-  if (starter_.load(std::memory_order_relaxed) != &errno)
-    return true;
-  has_ended_inside_ = true;
-  return false;
+  return remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
 }  // namespace WEFT_NAMESPACE::detail

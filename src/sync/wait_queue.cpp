@@ -18,7 +18,8 @@ namespace WEFT_NAMESPACE::detail {
 /// Who takes an operation from a core of another context takes it off the list and gives it to its
 /// scheduler under the lock. So when the list is empty, nobody has anything left to do here. Once
 /// the service is shut down, such an operation is destroyed by its scheduler and nobody else: it is
-/// there as long as the service looks at it.
+/// there as long as the service looks at it. One that somebody else has claimed, the service waits
+/// for by taking the lock once more: the claim and the queueing are one step under it.
 ///
 /// The lock guards the lists; but for the scheduler's none is taken under it.
 class wait_service final : public execution_context::service {
@@ -70,6 +71,8 @@ class wait_service final : public execution_context::service {
     scheduler_work_finished(op.owner());
     return true;
   }
+
+  std::mutex& mutex() noexcept { return mutex_; }
 
  private:
   void unlink(wait_registration& r) noexcept {
@@ -152,6 +155,16 @@ void waiting_operation::go_abroad(abandon_function abandon) noexcept {
 }
 void waiting_operation::come_home() noexcept {
   abroad_->remove(*this);
+}
+
+// ---- ending_lock
+
+ending_lock::ending_lock(scheduler& owner) noexcept
+    : service_(use_service<wait_service>(owner.context())) {
+  service_.mutex().lock();
+}
+ending_lock::~ending_lock() {
+  service_.mutex().unlock();
 }
 
 // ---- completed_waits

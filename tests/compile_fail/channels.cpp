@@ -6,6 +6,10 @@
 // bad 3: no matching (member )?function for call to|constraint
 // bad 4: an error transform makes a value of an error
 // bad 5: every receiver of a broadcast gets a copy
+// bad 6: no matching function for call to .{0,4}async_initiate
+// bad 7: no matching function for call to .{0,4}on_send|(could not|cannot) convert
+// bad 8: no matching (member )?function for call to .{0,200}async_send
+// bad 9: deleted
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -48,5 +52,13 @@ int main() {
   weft::channel<int, weft::sharing::concurrent, transform> channel(context);
 #elif WEFT_BAD == 5
   weft::broadcast<std::unique_ptr<int>> all(context, 1);
+#elif WEFT_BAD == 6
+  weft::async_select(weft::on_receive(numbers), [](weft::error_code) {});
+#elif WEFT_BAD == 7
+  weft::on_send(numbers, std::make_unique<int>(1));
+#elif WEFT_BAD == 8
+  numbers.async_send(1, [](int) {});
+#elif WEFT_BAD == 9
+  auto copy = numbers;
 #endif
 }

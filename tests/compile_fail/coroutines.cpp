@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <weft/async/bind_executor.hpp>
+#include <weft/async/deferred.hpp>
 #include <weft/async/detached.hpp>
 #include <weft/context/io_context.hpp>
 #include <weft/coro/async_generator.hpp>
@@ -67,6 +68,16 @@ task<aligned> make_aligned() {
 }
 #endif
 
+/// An operation that completes in one way or another.
+constexpr auto either = [](auto&& token) {
+  return weft::async_initiate<decltype(token), void(weft::error_code), void(int)>([](auto&&) {},
+                                                                                  token);
+};
+
+awaitable<void, weft::io_context::executor_type> elsewhere() {
+  co_return;
+}
+
 int main() {
   weft::io_context context;
   co_spawn(context, sum(), weft::detached);
@@ -91,5 +102,14 @@ int main() {
   // bad 8: deleted
   auto g = count();
   auto copy = g;
+#elif WEFT_BAD == 10
+  // bad 10: co_await takes operations with one completion signature
+  co_spawn(context, []() -> task<> { co_await either(weft::deferred); }, weft::detached);
+#elif WEFT_BAD == 11
+  // bad 11: a coroutine of co_composed awaits asynchronous operations
+  weft::co_composed<void()>([](auto) -> void { co_await 7; }, context)(handler);
+#elif WEFT_BAD == 12
+  // bad 12: await_transform
+  co_spawn(context, []() -> awaitable<void> { co_await elsewhere(); }, weft::detached);
 #endif
 }

@@ -433,6 +433,25 @@ TEST(checker, a_mutex_excludes_and_passes_on) {
             "");
 }
 
+TEST(checker, a_mutex_that_is_tried_is_taken_if_it_is_free) {
+  const outcomes found = all([] {
+    model::mutex m;
+    var<int> data(0);
+    atomic<int> other(0);
+    int read = -1;
+    thread one([&] {
+      const std::lock_guard lock(m);
+      data.set(1);
+      other.store(1, relaxed);
+    });
+    if (const std::unique_lock lock(m, std::try_to_lock); lock)
+      read = data.get();
+    one.join();
+    return outcome{read};
+  });
+  EXPECT_EQ(found, (outcomes{{-1}, {0}, {1}}));
+}
+
 TEST(checker, two_mutexes_locked_in_both_orders_are_a_deadlock) {
   EXPECT_EQ(failure([] {
               model::mutex a, b;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // The scheduler: its shipping sources are compiled here once more, in a namespace of their own,
-// over the checker's atomics, mutexes, condition variables and clock. No scenario spins, observes
-// (metrics, origins, the stall detector), forks, runs a worker inside another's handler, or has a
-// thread of the scheduler's own.
+// over the checker's atomics, mutexes, condition variables and clock. No scenario observes
+// (metrics, origins, the stall detector), forks, or has a thread of the scheduler's own.
 #define WEFT_NAMESPACE weft_under_model
 #define scheduler_atomics shipping_atomics
 #include "context/scheduler/atomics.hpp"
@@ -27,7 +26,7 @@ namespace weft_under_model::detail {
 
 class scheduler_model;
 
-/// Time stands still but for who waits for it.
+/// Time stands still but for who waits for it, or spins.
 struct model_clock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
@@ -47,11 +46,6 @@ struct scheduler_atomics : model::atomics {
     void unlock(where w = where::current()) {
       scheduler_atomics::check();
       model::mutex::unlock(w);
-    }
-    /// Only who spins tries, which no scenario does: it would have to fail at times.
-    bool try_lock(where w = where::current()) {
-      lock(w);
-      return true;
     }
   };
   struct condition_variable : model::condition_variable {
@@ -75,7 +69,15 @@ struct scheduler_atomics : model::atomics {
   static void heavy_barrier(where w = where::current()) { model::heavy_barrier(w); }
   static void expect_foreign_memory(std::uint32_t) {}
   static void yield() { model::yield(); }
-  static void pause() { model::yield(); }
+  /// Others are let go first as often as who spins looks at more than the inbox.
+  static void pause() {
+    clock::time += rest;
+    if (++pauses % seldom == 0)
+      model::yield();
+  }
+  static constexpr std::chrono::microseconds rest{100};
+  static constexpr unsigned seldom = 16;
+  static inline unsigned pauses = 0;
 
   static void check();
   static inline bool biased = true;
@@ -85,6 +87,7 @@ struct scheduler_atomics : model::atomics {
 }  // namespace weft_under_model::detail
 
 #include "base/clock.cpp"
+#include "base/home_process.cpp"
 #include "base/operation_origin.cpp"
 #include "context/scheduler/look.cpp"
 #include "context/scheduler/observation.cpp"
@@ -111,9 +114,10 @@ class scheduler_model {
   static void** innermost_worker() { return reinterpret_cast<void**>(&worker::innermost_); }
 
   void check() const {
-    unsigned all = 0, searchers = 0, awake = 0;
+    unsigned all = 0, threads = 0, searchers = 0, awake = 0;
     for (const worker* w = s_.workers_; w; w = w->next_) {
       ++all;
+      threads += !w->further_out();
       searchers += w->searches_;
       awake += !w->settled_;
     }
@@ -125,7 +129,7 @@ class scheduler_model {
     require(s_.searching_.peek() == (searchers == 1), "nobody searches, but it looks so");
     require(s_.awake_ == awake, "the count of those awake is wrong");
     require(s_.idle_.peek() == asleep, "the count of those asleep is wrong");
-    require(s_.several_.peek() == (all > 1), "one or several workers: it looks otherwise");
+    require(s_.several_.peek() == (threads > 1), "one or several threads: it looks otherwise");
     require(s_.watching_.peek() == (s_.watcher_ != nullptr), "nobody watches, but it looks so");
     require(!s_.poller_asleep_ || s_.poller_, "the poller sleeps, but nobody polls");
     require(!s_.foreign_asleep_ || all == 0, "a foreign loop stands for a worker beside others");
@@ -272,7 +276,8 @@ class gate {
 };
 
 struct fixture {
-  explicit fixture(bool biased = true) : s(context, options(biased)) {}
+  explicit fixture(bool biased = true, std::chrono::nanoseconds spin = 0ns)
+      : s(context, options(biased, spin)) {}
   ~fixture() {
     for (const item& i : items)
       require(i.runs == 1, "an operation is lost");
@@ -301,9 +306,11 @@ struct fixture {
     return n;
   }
 
-  static scheduler_options options(bool biased) {
+  static scheduler_options options(bool biased, std::chrono::nanoseconds spin) {
     scheduler_atomics::biased = biased;
-    return {};
+    model_clock::time = model_clock::time_point(1h);
+    scheduler_atomics::pauses = 0;
+    return {.spin = spin};
   }
 
   execution_context context;
@@ -638,7 +645,7 @@ void a_continuation_is_stolen_as_well(bool biased) {
 }
 
 // What was posted before runs before, while one thread is in run().
-void order_among_posts() {
+void order_among_posts(bool nested) {
   fixture f;
   model::atomic<bool> posted{false};
   std::vector<char> order;
@@ -647,6 +654,10 @@ void order_among_posts() {
   item* const b = f.make([&] {
     const bool later = posted.load(std::memory_order_acquire);
     f.post(c);
+    if (nested) {
+      f.s.poll();
+      require(c->runs == 1, "a nested call does not look in its thread's queue");
+    }
     order.push_back(later ? '!' : '?');
   });
   f.post(b);
@@ -764,6 +775,139 @@ void an_event_that_comes_with_another_is_taken() {
   });
 }
 
+// ---- a worker that spins
+
+// As good as for ever: what ends it must be something else.
+constexpr auto long_spin = 1h;
+// Over before others are let go first: it ends in vain.
+constexpr auto short_spin = 3 * scheduler_atomics::rest;
+
+/// A worker spins only after it has run something.
+void begin_to_spin(fixture& f, std::function<void()> body = nullptr) {
+  f.post(f.make(std::move(body)));
+}
+
+void post_to_who_has_run(std::chrono::nanoseconds spin) {
+  fixture f(true, spin);
+  f.s.work_started();
+  begin_to_spin(f);
+  item* const a = f.make([&] { f.s.work_finished(); });
+  thread worker([&] { f.run(); });
+  f.post(a);
+}
+
+void a_post_is_not_slept_through_by_who_has_spun() {
+  post_to_who_has_run(short_spin);
+}
+void a_post_ends_a_spin() {
+  post_to_who_has_run(long_spin);
+}
+
+void an_event_ends_a_spin() {
+  fixture f(true, long_spin);
+  events driver;
+  f.s.set_driver(&driver);
+  f.s.work_started();
+  begin_to_spin(f);
+  item* const a = f.make();
+  thread worker([&] { f.run(); });
+  driver.happen(a);
+}
+
+void a_spin_ends_when_no_work_is_left() {
+  fixture f(true, long_spin);
+  model::var<int> done{0};
+  f.s.work_started();
+  begin_to_spin(f);
+  thread outside([&] {
+    done.set(1);
+    f.s.work_finished();
+  });
+  f.run();
+  require(done.get() == 1, "out of work before it was done");
+}
+
+void a_stop_ends_a_spin() {
+  fixture f(true, long_spin);
+  model::var<int> before{0};
+  gate begun;
+  f.s.work_started();
+  begin_to_spin(f, [&] { begun.open(); });
+  thread other([&] {
+    begun.wait();
+    before.set(1);
+    f.s.stop();
+  });
+  f.s.run();
+  require(before.get() == 1, "stopped before the stop");
+}
+
+void two_posts_and_two_workers_that_spin() {
+  fixture f(true, short_spin);
+  f.s.work_started();
+  f.s.work_started();
+  begin_to_spin(f);
+  item* const a = f.make([&] { f.s.work_finished(); });
+  item* const b = f.make([&] { f.s.work_finished(); });
+  thread one([&] { f.run(); });
+  thread two([&] { f.run(); });
+  f.post(a);
+  f.post(b);
+}
+
+void what_a_handler_leaves_behind_is_taken_by_who_spins() {
+  fixture f(true, long_spin);
+  gate opened;
+  begin_to_spin(f);
+  item* const b = f.make([&] { opened.open(); });
+  f.post(f.make([&] {
+    f.post(b);
+    opened.wait();
+  }));
+  thread one([&] { f.run(); });
+  thread two([&] { f.run(); });
+}
+
+// ---- calls nested in handlers
+
+void a_post_is_taken_by_who_runs_in_a_handler() {
+  fixture f;
+  item* const a = f.make([&] { require(f.s.run_one() == 1, "a post is not taken"); });
+  item* const b = f.make();
+  f.post(a);
+  thread worker([&] { f.run(); });
+  f.post(b);
+}
+
+void what_a_call_in_a_handler_leaves_is_run(bool biased) {
+  fixture f(biased);
+  item* const b = f.make();
+  item* const c = f.make();
+  item* const d = f.make();
+  item* const a = f.make([&] {
+    f.post(b);
+    f.post(c);
+    f.s.poll_one();
+    f.post(d);
+  });
+  f.post(a);
+  thread one([&] { f.run(); });
+  thread two([&] { f.run(); });
+}
+
+void what_a_handler_within_another_leaves_behind_is_taken() {
+  fixture f;
+  gate opened;
+  item* const b = f.make([&] { opened.wait(); });
+  item* const c = f.make([&] { opened.open(); });
+  item* const a = f.make([&] {
+    f.post(b);
+    f.post(c);
+    f.s.poll_one();
+  });
+  two_workers(f, [&] { f.post(a); });
+}
+
 void who_leaves_passes_on_watching() {
   fixture f;
   gate opened;
@@ -808,7 +952,8 @@ std::vector<model::scenario> scenarios() {
           SCENARIO(a_foreign_loop_does_not_sleep_through_a_post, wide),
           SCENARIO(a_foreign_loop_does_not_sleep_through_an_event, wide),
           SCENARIO(a_foreign_loop_is_told_of_what_another_leaves, narrow),
-          SCENARIO(order_among_posts, narrow),
+          {"order_among_posts", [] { order_among_posts(false); }, narrow},
+          {"order_among_posts (nested)", [] { order_among_posts(true); }, narrow},
           SCENARIO(no_stop_comes_late, narrow),
           SCENARIO(the_last_work_is_finished_outside, narrow),
           SCENARIO(stop_ends_every_run_and_restart_lets_them_go_on, narrow),
@@ -826,7 +971,17 @@ std::vector<model::scenario> scenarios() {
           SCENARIO(what_is_taken_with_a_handler_that_blocks_is_taken_again, narrow),
           SCENARIO(an_event_while_a_handler_blocks_is_taken, narrow),
           SCENARIO(an_event_that_comes_with_another_is_taken, narrow),
-          SCENARIO(who_leaves_passes_on_watching, crowded)};
+          SCENARIO(who_leaves_passes_on_watching, crowded),
+          SCENARIO(a_post_is_not_slept_through_by_who_has_spun, wide),
+          SCENARIO(a_post_ends_a_spin, wide),
+          SCENARIO(an_event_ends_a_spin, narrow),
+          SCENARIO(a_spin_ends_when_no_work_is_left, narrow),
+          SCENARIO(a_stop_ends_a_spin, narrow),
+          SCENARIO(two_posts_and_two_workers_that_spin, crowded),
+          SCENARIO(what_a_handler_leaves_behind_is_taken_by_who_spins, crowded),
+          SCENARIO(a_post_is_taken_by_who_runs_in_a_handler, narrow),
+          SCENARIO_OF_LOCKS(what_a_call_in_a_handler_leaves_is_run, narrow),
+          SCENARIO(what_a_handler_within_another_leaves_behind_is_taken, narrow)};
 #undef SCENARIO
 #undef SCENARIO_OF_LOCKS
 }

@@ -30,12 +30,14 @@ class operation_test : public ::testing::TestWithParam<weft::backend_kind> {
   static bool all(const operation_family&) { return true; }
   static bool pending(const operation_family& f) { return f.pends; }
   static bool satisfiable(const operation_family& f) { return f.satisfiable; }
+  static bool failing(const operation_family& f) { return f.fails == failure::by_fail; }
+  static bool allocating(const operation_family& f) { return f.memory == memory_source::handler; }
 
   weft::any_io_executor executor() { return context->get_executor(); }
 
-  /// Runs until the operation has ended, or for ten seconds.
+  /// Runs until the operation has ended, or for a hundred seconds.
   void run_until_called(const report& r) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(100);
     while (r.calls == 0 && std::chrono::steady_clock::now() < end) {
       context->restart();
       context->run_one_until(end);

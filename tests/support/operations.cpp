@@ -14,12 +14,14 @@
 #include <string_view>
 #include <vector>
 
+#include <weft/io/buffered_read_stream.hpp>
 #include <weft/io/cancel_after.hpp>
 #include <weft/io/connect_pipe.hpp>
 #include <weft/io/fs.hpp>
 #include <weft/io/process.hpp>
 #include <weft/io/random_access_file.hpp>
 #include <weft/io/read.hpp>
+#include <weft/io/read_at.hpp>
 #include <weft/io/read_until.hpp>
 #include <weft/io/readable_pipe.hpp>
 #include <weft/io/serial_port.hpp>
@@ -29,6 +31,7 @@
 #include <weft/io/stream_file.hpp>
 #include <weft/io/writable_pipe.hpp>
 #include <weft/io/write.hpp>
+#include <weft/io/write_at.hpp>
 #include <weft/net/accept_stream.hpp>
 #include <weft/net/connect.hpp>
 #include <weft/net/descriptor_passing.hpp>
@@ -129,6 +132,13 @@ struct read_line : on_reading_pair {
   void satisfy() override { say("line\n"); }
 
   std::string text;
+};
+
+struct buffered_read : on_reading_pair {
+  using on_reading_pair::on_reading_pair;
+  void start(probe p) override { stream.async_read_some(buffer(data), std::move(p)); }
+
+  weft::buffered_read_stream<unix_stream::socket&> stream{a};
 };
 
 struct read_with_timeout : on_reading_pair {
@@ -566,6 +576,18 @@ struct file_write_at : on_file {
   void start(probe p) override { random.async_write_some_at(3, buffer("x", 1), std::move(p)); }
 };
 
+struct file_read_at : on_file {
+  using on_file::on_file;
+  void start(probe p) override { weft::async_read_at(random, 0, buffer(data, 7), std::move(p)); }
+};
+
+struct file_write_whole_at : on_file {
+  using on_file::on_file;
+  void start(probe p) override {
+    weft::async_write_at(random, 3, buffer("abcdefgh", 8), std::move(p));
+  }
+};
+
 struct file_sync : on_file {
   using on_file::on_file;
   void start(probe p) override { weft::fs::async_fsync(stream, std::move(p)); }
@@ -624,8 +646,8 @@ struct resolve_address : resolve_name {
 }  // namespace
 
 std::span<const operation_family> operation_families() {
-  constexpr bool pends = true, satisfiable = true, cancels = true, closes = true;
-  constexpr bool no = false;
+  constexpr bool pends = true, satisfiable = true, cancels = true, no = false;
+  constexpr auto closes = failure::by_close, none = failure::none;
   static const std::vector<operation_family> own{
       {"stream_read", pends, satisfiable, cancels, closes, make<stream_read>},
       {"stream_read_of_two_buffers", pends, satisfiable, cancels, closes,
@@ -647,38 +669,42 @@ std::span<const operation_family> operation_families() {
       {"accept_new", pends, satisfiable, cancels, closes, make<accept_new>},
       {"accept_into", pends, satisfiable, cancels, closes, make<accept_into>},
       {"accept_from_stream", pends, satisfiable, cancels, closes, make<accept_from_stream>},
-      {"connect_at_once", no, satisfiable, cancels, no, make<connect_at_once>},
-      {"connect_pending", pends, no, cancels, no, make<connect_pending>},
-      {"connect_range", pends, no, cancels, no, make<connect_range>},
-      {"connect_happily", pends, no, no, no, make<connect_happily>},
-      {"timer_wait", pends, no, cancels, no, make<timer_wait>},
-      {"timer_expiry", no, satisfiable, cancels, no, make<timer_expiry>},
+      {"connect_at_once", no, satisfiable, cancels, none, make<connect_at_once>},
+      {"connect_pending", pends, no, cancels, none, make<connect_pending>},
+      {"connect_range", pends, no, cancels, none, make<connect_range>},
+      {"connect_happily", pends, no, no, none, make<connect_happily>},
+      {"timer_wait", pends, no, cancels, none, make<timer_wait>},
+      {"timer_expiry", no, satisfiable, cancels, none, make<timer_expiry>},
       {"pipe_read", pends, satisfiable, cancels, closes, make<pipe_read>},
       {"pipe_write", pends, satisfiable, cancels, closes, make<pipe_write>},
       {"descriptor_read", pends, satisfiable, cancels, closes, make<descriptor_read>},
       {"descriptor_wait", pends, satisfiable, cancels, closes, make<descriptor_wait>},
       {"serial_read", pends, satisfiable, cancels, closes, make<serial_read>},
-      {"signal_wait", pends, satisfiable, cancels, no, make<signal_wait>},
-      {"process_wait", pends, satisfiable, cancels, no, make<process_wait>},
+      {"signal_wait", pends, satisfiable, cancels, none, make<signal_wait>},
+      {"process_wait", pends, satisfiable, cancels, none, make<process_wait>},
       {"file_read", no, satisfiable, cancels, closes, make<file_read>},
       {"file_write_at", no, satisfiable, cancels, closes, make<file_write_at>},
+      {"file_read_at", no, satisfiable, cancels, closes, make<file_read_at>},
+      {"file_write_whole_at", no, satisfiable, cancels, closes, make<file_write_whole_at>},
       {"file_sync", no, satisfiable, cancels, closes, make<file_sync>},
-      {"path_stat", no, satisfiable, no, no, make<path_stat>},
-      {"path_unlink", no, satisfiable, no, no, make<path_unlink>},
-      {"file_open", no, satisfiable, no, no, make<file_open>},
-      {"resolve_number", no, satisfiable, cancels, no, make<resolve_number>},
-      {"resolve_name", pends, no, cancels, no, make<resolve_name>},
-      {"resolve_address", pends, no, cancels, no, make<resolve_address>},
+      {"path_stat", no, satisfiable, no, none, make<path_stat>},
+      {"path_unlink", no, satisfiable, no, none, make<path_unlink>},
+      {"file_open", no, satisfiable, no, none, make<file_open>},
+      {"resolve_number", no, satisfiable, cancels, none, make<resolve_number>},
+      {"resolve_name", pends, no, cancels, none, make<resolve_name>},
+      {"resolve_address", pends, no, cancels, none, make<resolve_address>},
       {"read_whole", pends, satisfiable, cancels, closes, make<read_whole>},
       {"read_line", pends, satisfiable, cancels, closes, make<read_line>},
+      {"buffered_read", pends, satisfiable, cancels, closes, make<buffered_read>},
       {"read_with_timeout", pends, satisfiable, cancels, closes, make<read_with_timeout>},
       {"write_whole", pends, satisfiable, cancels, closes, make<write_whole>},
       {"send_a_file", pends, satisfiable, cancels, closes, make<send_a_file>},
   };
   static const std::vector<operation_family> families = [] {
     std::vector<operation_family> all = own;
-    const auto more = sync_operation_families();
-    all.insert(all.end(), more.begin(), more.end());
+    for (const auto more :
+         {sync_operation_families(), channel_operation_families(), coro_operation_families()})
+      all.insert(all.end(), more.begin(), more.end());
     return all;
   }();
   return families;

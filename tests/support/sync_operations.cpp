@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <array>
+#include <exception>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weft/async/detached.hpp>
@@ -15,12 +17,7 @@
 #include <weft/sync/async_mutex.hpp>
 #include <weft/sync/async_semaphore.hpp>
 #include <weft/sync/async_shared_mutex.hpp>
-#include <weft/sync/broadcast.hpp>
-#include <weft/sync/channel.hpp>
 #include <weft/sync/future.hpp>
-#include <weft/sync/oneshot.hpp>
-#include <weft/sync/select.hpp>
-#include <weft/sync/watch.hpp>
 
 #include "support/operations.hpp"
 
@@ -32,16 +29,46 @@ using weft::io_context;
 template <class Mutex>
 struct exclusive_lock : operation_case {
   explicit exclusive_lock(io_context& c) : mutex(c) { mutex.try_lock(); }
-  void start(probe p) override { mutex.async_lock(std::move(p)); }
+  template <class Token>
+  auto perform(Token&& token) {
+    return mutex.async_lock(std::forward<Token>(token));
+  }
   void satisfy() override { mutex.unlock(); }
   void cancel() override { mutex.cancel(); }
 
   Mutex mutex;
 };
 
+/// What a wait is given is unlocked with its results.
+template <class Mutex>
+struct scoped_lock : exclusive_lock<Mutex> {
+  using exclusive_lock<Mutex>::exclusive_lock;
+  template <class Token>
+  auto perform(Token&& token) {
+    return this->mutex.async_scoped_lock(std::forward<Token>(token));
+  }
+  void satisfy() override {
+    if (std::exchange(is_locked, false))
+      this->mutex.unlock();
+  }
+
+  bool is_locked = true;
+};
+
+struct scoped_lock_shared : scoped_lock<weft::async_shared_mutex> {
+  using scoped_lock::scoped_lock;
+  template <class Token>
+  auto perform(Token&& token) {
+    return mutex.async_scoped_lock_shared(std::forward<Token>(token));
+  }
+};
+
 struct semaphore_acquire : operation_case {
   explicit semaphore_acquire(io_context& c) : semaphore(c, 0) {}
-  void start(probe p) override { semaphore.async_acquire(std::move(p)); }
+  template <class Token>
+  auto perform(Token&& token) {
+    return semaphore.async_acquire(std::forward<Token>(token));
+  }
   void satisfy() override { semaphore.release(); }
   void cancel() override { semaphore.cancel(); }
 
@@ -50,7 +77,10 @@ struct semaphore_acquire : operation_case {
 
 struct event_wait : operation_case {
   explicit event_wait(io_context& c) : event(c, weft::event_reset::automatic) {}
-  void start(probe p) override { event.async_wait(std::move(p)); }
+  template <class Token>
+  auto perform(Token&& token) {
+    return event.async_wait(std::forward<Token>(token));
+  }
   void satisfy() override { event.set(); }
   void cancel() override { event.cancel(); }
 
@@ -59,9 +89,10 @@ struct event_wait : operation_case {
 
 struct condition_wait : operation_case {
   explicit condition_wait(io_context& c) : mutex(c), condition(c) {}
-  void start(probe p) override {
+  template <class Token>
+  auto perform(Token&& token) {
     mutex.try_lock();  // or the wait before has it
-    condition.async_wait(mutex, std::move(p));
+    return condition.async_wait(mutex, std::forward<Token>(token));
   }
   void satisfy() override { condition.notify_one(); }
   void cancel() override { condition.cancel(); }
@@ -70,49 +101,28 @@ struct condition_wait : operation_case {
   weft::async_condition condition;
 };
 
-struct channel_receive : operation_case {
-  explicit channel_receive(io_context& c) : channel(c, 1) {}
-  void start(probe p) override { channel.async_receive(std::move(p)); }
-  void satisfy() override { channel.try_send(1); }
-  void cancel() override { channel.cancel(); }
-
-  weft::channel<int> channel;
-};
-
-struct channel_send : operation_case {
-  explicit channel_send(io_context& c) : channel(c, 1) { channel.try_send(1); }
-  void start(probe p) override { channel.async_send(2, std::move(p)); }
-  void satisfy() override { channel.try_receive(); }
-  void cancel() override { channel.cancel(); }
-
-  weft::channel<int> channel;
-};
-
-struct future_wait : operation_case {
-  explicit future_wait(io_context& c) : context(c) {}
+/// With a predicate, which holds at one look after each `satisfy`.
+struct condition_until : condition_wait {
+  using condition_wait::condition_wait;
   void start(probe p) override {
-    if (future.valid()) {
-      promise = weft::promise<void>(context.get_executor());
-      is_satisfied = false;
-    }
-    future = promise.get_future();
-    future.async_wait(std::move(p));
+    mutex.try_lock();
+    condition.async_wait(
+        mutex, [this] { return std::exchange(is_satisfied, false); }, std::move(p));
   }
   void satisfy() override {
-    if (!is_satisfied)
-      promise.set_value();
     is_satisfied = true;
+    condition.notify_one();
   }
 
-  io_context& context;
-  weft::promise<void> promise{context.get_executor()};
-  weft::future<void> future;
   bool is_satisfied = false;
 };
 
 struct shared_mutex_lock_shared : exclusive_lock<weft::async_shared_mutex> {
   using exclusive_lock::exclusive_lock;
-  void start(probe p) override { mutex.async_lock_shared(std::move(p)); }
+  template <class Token>
+  auto perform(Token&& token) {
+    return mutex.async_lock_shared(std::forward<Token>(token));
+  }
   void satisfy() override {
     if (is_exclusive)
       mutex.unlock();
@@ -124,16 +134,71 @@ struct shared_mutex_lock_shared : exclusive_lock<weft::async_shared_mutex> {
   bool is_exclusive = true;
 };
 
+/// A promise is kept once: each wait has one of its own.
+struct on_promise : operation_case {
+  explicit on_promise(io_context& c) : context(c) {}
+  void satisfy() override {
+    if (!std::exchange(is_kept, true))
+      promise.set_value(1);
+  }
+  weft::error_code fail() override {
+    const weft::error_code error = weft::error::connection_refused;
+    promise.set_exception(std::make_exception_ptr(weft::system_error(error)));
+    is_kept = true;
+    return error;
+  }
+  weft::future<int>& next_future() {
+    if (has_waited) {
+      promise = weft::promise<int>(context.get_executor());
+      is_kept = false;
+    }
+    has_waited = true;
+    return future = promise.get_future();
+  }
+
+  io_context& context;
+  weft::promise<int> promise{context.get_executor()};
+  weft::future<int> future;
+  bool has_waited = false;
+  bool is_kept = false;
+};
+
+/// It succeeds, whatever the result.
+struct future_wait : on_promise {
+  using on_promise::on_promise;
+  template <class Token>
+  auto perform(Token&& token) {
+    return next_future().async_wait(std::forward<Token>(token));
+  }
+};
+
+struct future_get : on_promise {
+  using on_promise::on_promise;
+  template <class Token>
+  auto perform(Token&& token) {
+    return next_future().async_get(std::forward<Token>(token));
+  }
+};
+
+struct shared_future_get : on_promise {
+  using on_promise::on_promise;
+  template <class Token>
+  auto perform(Token&& token) {
+    return next_future().share().async_get(std::forward<Token>(token));
+  }
+};
+
 /// A latch opens once: each wait has one of its own.
 struct latch_wait : operation_case {
   explicit latch_wait(io_context& c) : context(c), latch(std::in_place, c, 1u) {}
-  void start(probe p) override {
+  template <class Token>
+  auto perform(Token&& token) {
     if (has_waited && is_open) {
       latch.emplace(context, 1u);
       is_open = false;
     }
     has_waited = true;
-    latch->async_wait(std::move(p));
+    return latch->async_wait(std::forward<Token>(token));
   }
   void satisfy() override {
     if (!is_open)
@@ -148,76 +213,44 @@ struct latch_wait : operation_case {
   bool is_open = false;
 };
 
-/// One that has been cancelled has arrived nevertheless: each has a barrier of its own.
-struct barrier_arrive : operation_case {
-  explicit barrier_arrive(io_context& c) : context(c), barrier(std::in_place, c, 2u) {}
-  void start(probe p) override {
-    barrier.emplace(context, 2u);
-    is_awaited = true;
-    barrier->async_arrive_and_wait(std::move(p));
+void arrive(weft::async_barrier& barrier) {
+  barrier.arrive();
+}
+void arrive(weft::async_latch& latch) {
+  latch.count_down();
+}
+
+/// Waits for the second of two arrivals. What has been counted stays so: each wait has an object of
+/// its own.
+template <class Object>
+struct arrival : operation_case {
+  explicit arrival(io_context& c) : context(c), object(std::in_place, c, 2u) {}
+  template <class Token>
+  auto perform(Token&& token) {
+    return next_object().async_arrive_and_wait(std::forward<Token>(token));
   }
   void satisfy() override {
-    if (is_awaited)
-      barrier->arrive(1);
-    is_awaited = false;
+    if (std::exchange(is_awaited, false))
+      arrive(*object);
   }
-  void cancel() override { barrier->cancel(); }
+  void cancel() override { object->cancel(); }
+  Object& next_object() {
+    is_awaited = true;
+    return object.emplace(context, 2u);
+  }
 
   io_context& context;
-  std::optional<weft::async_barrier> barrier;
+  std::optional<Object> object;
   bool is_awaited = false;
 };
 
-struct broadcast_receive : operation_case {
-  explicit broadcast_receive(io_context& c) : broadcast(c, 64), receiver(broadcast) {}
-  void start(probe p) override { receiver.async_receive(std::move(p)); }
-  void satisfy() override { broadcast.send(1); }
-  void cancel() override { receiver.cancel(); }
-
-  weft::broadcast<int> broadcast;
-  weft::broadcast<int>::receiver receiver;
-};
-
-struct watch_change : operation_case {
-  explicit watch_change(io_context& c) : watch(c, 1), known(watch.version()) {}
-  void start(probe p) override {
-    const std::uint64_t before = known;
-    known = watch.version();
-    watch.async_changed(before, std::move(p));
+struct barrier_wait : arrival<weft::async_barrier> {
+  using arrival::arrival;
+  template <class Token>
+  auto perform(Token&& token) {
+    weft::async_barrier& barrier = next_object();
+    return barrier.async_wait(barrier.arrive(), std::forward<Token>(token));
   }
-  void satisfy() override { watch.set(2); }
-  void cancel() override { watch.cancel(); }
-
-  weft::watch<int> watch;
-  std::uint64_t known;
-};
-
-struct oneshot_receive : operation_case {
-  explicit oneshot_receive(io_context& c) : context(c) {}
-  void start(probe p) override {
-    if (has_waited)
-      ends = weft::make_oneshot<int>(context.get_executor());
-    has_waited = true;
-    ends.receiver.async_receive(std::move(p));
-  }
-  void satisfy() override { ends.sender.send(1); }
-  void cancel() override { ends.receiver.cancel(); }
-
-  io_context& context;
-  weft::oneshot_ends<int, weft::sharing::concurrent, io_context::executor_type> ends =
-      weft::make_oneshot<int>(context.get_executor());
-  bool has_waited = false;
-};
-
-struct select_of_channels : operation_case {
-  explicit select_of_channels(io_context& c) : first(c, 1), second(c, 1) {}
-  void start(probe p) override {
-    weft::async_select(weft::on_receive(first), weft::on_receive(second), std::move(p));
-  }
-  void satisfy() override { second.try_send(1); }
-  void cancel() override { first.cancel(); }
-
-  weft::channel<int> first, second;
 };
 
 /// A queue whose stream takes no more, with a write that has begun.
@@ -245,38 +278,59 @@ struct on_full_write_queue : operation_case {
 
 struct queued_write : on_full_write_queue {
   using on_full_write_queue::on_full_write_queue;
-  void start(probe p) override { queue.async_write(std::string("y"), std::move(p)); }
+  template <class Token>
+  auto perform(Token&& token) {
+    return queue.async_write(std::string("y"), std::forward<Token>(token));
+  }
+};
+
+struct write_queue_flush : on_full_write_queue {
+  using on_full_write_queue::on_full_write_queue;
+  template <class Token>
+  auto perform(Token&& token) {
+    return queue.async_flush(std::forward<Token>(token));
+  }
 };
 
 struct write_queue_room : on_full_write_queue {
   using on_full_write_queue::on_full_write_queue;
-  void start(probe p) override { queue.async_wait_writable(std::move(p)); }
+  template <class Token>
+  auto perform(Token&& token) {
+    return queue.async_wait_writable(std::forward<Token>(token));
+  }
 };
 
 }  // namespace
 
 std::span<const operation_family> sync_operation_families() {
-  constexpr bool pends = true, satisfiable = true, cancels = true;
-  constexpr bool no = false;
+  constexpr bool pends = true, satisfiable = true, cancels = true, no = false;
+  constexpr auto fails = failure::by_fail, none = failure::none;
   static const std::vector<operation_family> families{
-      {"mutex_lock", pends, satisfiable, cancels, no, make<exclusive_lock<weft::async_mutex>>},
-      {"semaphore_acquire", pends, satisfiable, cancels, no, make<semaphore_acquire>},
-      {"event_wait", pends, satisfiable, cancels, no, make<event_wait>},
-      {"condition_wait", pends, satisfiable, cancels, no, make<condition_wait>},
-      {"channel_receive", pends, satisfiable, cancels, no, make<channel_receive>},
-      {"channel_send", pends, satisfiable, cancels, no, make<channel_send>},
-      {"future_wait", pends, satisfiable, no, no, make<future_wait>},
-      {"shared_mutex_lock", pends, satisfiable, cancels, no,
+      {"mutex_lock", pends, satisfiable, cancels, none, make<exclusive_lock<weft::async_mutex>>},
+      {"mutex_scoped_lock", pends, satisfiable, cancels, none,
+       make<scoped_lock<weft::async_mutex>>},
+      {"shared_mutex_lock", pends, satisfiable, cancels, none,
        make<exclusive_lock<weft::async_shared_mutex>>},
-      {"shared_mutex_lock_shared", pends, satisfiable, cancels, no, make<shared_mutex_lock_shared>},
-      {"latch_wait", pends, satisfiable, cancels, no, make<latch_wait>},
-      {"barrier_arrive", pends, satisfiable, cancels, no, make<barrier_arrive>},
-      {"broadcast_receive", pends, satisfiable, cancels, no, make<broadcast_receive>},
-      {"watch_change", pends, satisfiable, cancels, no, make<watch_change>},
-      {"oneshot_receive", pends, satisfiable, cancels, no, make<oneshot_receive>},
-      {"select_of_channels", pends, satisfiable, cancels, no, make<select_of_channels>},
-      {"queued_write", pends, satisfiable, cancels, no, make<queued_write>},
-      {"write_queue_room", pends, satisfiable, cancels, no, make<write_queue_room>},
+      {"shared_mutex_scoped_lock", pends, satisfiable, cancels, none,
+       make<scoped_lock<weft::async_shared_mutex>>},
+      {"shared_mutex_lock_shared", pends, satisfiable, cancels, none,
+       make<shared_mutex_lock_shared>},
+      {"shared_mutex_scoped_lock_shared", pends, satisfiable, cancels, none,
+       make<scoped_lock_shared>},
+      {"semaphore_acquire", pends, satisfiable, cancels, none, make<semaphore_acquire>},
+      {"event_wait", pends, satisfiable, cancels, none, make<event_wait>},
+      {"condition_wait", pends, satisfiable, cancels, none, make<condition_wait>},
+      {"condition_until", pends, satisfiable, cancels, none, make<condition_until>},
+      {"latch_wait", pends, satisfiable, cancels, none, make<latch_wait>},
+      {"latch_arrive", pends, satisfiable, cancels, none, make<arrival<weft::async_latch>>},
+      {"barrier_wait", pends, satisfiable, cancels, none, make<barrier_wait>},
+      {"barrier_arrive", pends, satisfiable, cancels, none, make<arrival<weft::async_barrier>>},
+      {"future_wait", pends, satisfiable, no, none, make<future_wait>},
+      {"future_get", pends, satisfiable, no, fails, make<future_get>},
+      {"shared_future_get", pends, satisfiable, no, fails, make<shared_future_get>},
+      {"queued_write", pends, satisfiable, cancels, none, make<queued_write>},
+      {"write_queue_flush", pends, satisfiable, cancels, none, make<write_queue_flush>},
+      {"write_queue_room", pends, satisfiable, cancels, none, make<write_queue_room>},
   };
   return families;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "support/waiting_styles.hpp"
 
+#include <gtest/gtest.h>
+
 #include <array>
 #include <chrono>
 #include <future>
@@ -10,9 +12,11 @@
 #include <weft/async/detached.hpp>
 #include <weft/async/use_future.hpp>
 #include <weft/base/error.hpp>
+#include <weft/context/strand.hpp>
 #include <weft/coro/awaitable.hpp>
 #include <weft/coro/co_spawn.hpp>
 #include <weft/coro/spawn.hpp>
+#include <weft/coro/this_coro.hpp>
 #include <weft/coro/use_awaitable.hpp>
 #include <weft/sync/as_future.hpp>
 
@@ -140,6 +144,55 @@ void fiber_with_code(operation_case& object, wait_outcome& outcome, any_io_execu
   weft::spawn(executor, function, bind_cancellation_slot(slot, weft::detached));
 }
 
+direct_wait& directly(operation_case& object, wait_outcome& outcome) {
+  outcome.handlers = 0;
+  return dynamic_cast<direct_wait&>(object);
+}
+
+awaitable<void> wait_directly(direct_wait& operation, wait_outcome& outcome) {
+  const waiting w(outcome);
+  error_code ec;
+  try {
+    ec = co_await operation.wait();
+  } catch (const weft::system_error& e) {
+    ec = e.code();
+  }
+  const weft::cancellation_state state = co_await weft::this_coro::cancellation_state;
+  EXPECT_FALSE(state.slot().has_handler()) << "of an operation that has ended";
+  w.end(ec);
+}
+
+void direct_coroutine(operation_case& object, wait_outcome& outcome, any_io_executor executor,
+                      cancellation_slot slot) {
+  weft::co_spawn(executor, wait_directly(directly(object, outcome), outcome),
+                 bind_cancellation_slot(slot, weft::detached));
+}
+
+void direct_fiber(operation_case& object, wait_outcome& outcome, any_io_executor executor,
+                  cancellation_slot slot) {
+  const auto function = [&operation = directly(object, outcome),
+                         &outcome](weft::yield_context yield) {
+    const waiting w(outcome);
+    error_code ec;
+    try {
+      ec = operation.wait(yield);
+    } catch (const weft::system_error& e) {
+      ec = e.code();
+    }
+    EXPECT_FALSE(yield.get_cancellation_slot().has_handler()) << "of an operation that has ended";
+    w.end(ec);
+  };
+  weft::spawn(executor, function, bind_cancellation_slot(slot, weft::detached));
+}
+
+/// In an executor that is not native, where the operation has a handler after all.
+template <auto Start>
+void on_strand(operation_case& object, wait_outcome& outcome, any_io_executor executor,
+               cancellation_slot slot) {
+  Start(object, outcome, weft::make_strand(executor), slot);
+}
+
+constexpr bool is_direct = true;
 const std::array styles{
     waiting_style{"callback", callback},
     waiting_style{"std::future", future},
@@ -148,6 +201,10 @@ const std::array styles{
     waiting_style{"weft::future", weft_future},
     waiting_style{"fiber", fiber},
     waiting_style{"fiber with an error code", fiber_with_code},
+    waiting_style{"coroutine without a handler", direct_coroutine, is_direct},
+    waiting_style{"coroutine on a strand", on_strand<direct_coroutine>, is_direct},
+    waiting_style{"fiber without a handler", direct_fiber, is_direct},
+    waiting_style{"fiber on a strand", on_strand<direct_fiber>, is_direct},
 };
 
 }  // namespace

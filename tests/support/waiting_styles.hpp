@@ -19,6 +19,7 @@ namespace weft_test {
 /// What became of one wait for an operation.
 struct wait_outcome {
   report operation;
+  int handlers = 1;  // of the operation's own, which `operation` tells of
   std::atomic<int> ended{0};
   std::atomic<int> let_go{0};  // waits whose variables are destroyed
   weft::error_code result;
@@ -59,6 +60,7 @@ struct waiting_style {
   std::string name;
   void (*start)(operation_case& object, wait_outcome& outcome, weft::any_io_executor executor,
                 weft::cancellation_slot slot);
+  bool is_direct = false;  ///< For cases that are each a direct_wait.
 };
 
 /// Every style.

@@ -84,6 +84,7 @@ inline constexpr int msg_peek = 0x2;
 inline constexpr int msg_dontroute = 0x4;
 inline constexpr int msg_dontwait = 0x40;
 inline constexpr int msg_eor = 0x80;
+inline constexpr int msg_errqueue = 0x2000;
 
 // shutdown(2), listen(2), ioctl_tty(2).
 inline constexpr int shut_rd = 0;

@@ -39,6 +39,16 @@ struct task_slot : basic_task_slot<task_atomics> {
   task_slot() noexcept : next(nullptr), below(nullptr) {}
 };
 
+/// Slots as they are allocated: never freed. A debugger knows the layout (gdb/weft.py).
+struct task_chunk {
+  static constexpr std::uint32_t most = 64;
+
+  task_chunk* next = nullptr;
+  std::size_t size = most;
+  task_slot slots[most];
+};
+static_assert(sizeof(task_chunk) == 2 * sizeof(void*) + task_chunk::most * sizeof(task_slot));
+
 /// The free slots that a thread has, as thread_memory has its blocks: up to two batches, of which
 /// the second is whole or empty. Both are empty, and there is no room, while it has no lists.
 struct thread_task_slots {
@@ -80,6 +90,8 @@ class WEFT_API task_slots {
 
   static constinit std::atomic<bool> recorded;
   static constinit basic_task_gate<task_atomics> gate;
+  // All there are, the newest first; each store's release pairs with the reader's acquire.
+  static constinit std::atomic<task_chunk*> chunks;
 
  private:
   static task_slot* take_slowly() noexcept;

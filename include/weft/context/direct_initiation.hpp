@@ -30,6 +30,11 @@ namespace WEFT_NAMESPACE::detail {
 ///     what a request of that type does to it. It does nothing to one that has completed;
 ///   - `void retain() noexcept`, called before the start of one that may be cancelled: keeps what
 ///     `cancel` touches until the operation is destroyed;
+///   - if its destructor does more than to free memory, `void retain_for_others() noexcept`, called
+///     before the start of one that an executor gets which weft does not know, and may destroy when
+///     it likes;
+///   - if a start that has completed it leaves something to do that may run code of the program's,
+///     `void conclude() noexcept`, called after that start, with no lock held;
 ///   - if it can tell so cheaply, `bool try_complete() noexcept`, called before the start: whether
 ///     it has completed at once. If not, nothing has happened.
 ///
@@ -68,6 +73,13 @@ bool completes_at_once(Operation& op) noexcept {
     return false;
 }
 
+/// Called when a start has returned false.
+template <class Operation>
+void conclude_start(Operation& op) noexcept {
+  if constexpr (requires { op.conclude(); })
+    op.conclude();
+}
+
 /// Has a handler wait: what the initiation's own `operator()` does. Throws what the allocation, or
 /// moving the handler, throws; nothing is started then.
 template <direct_initiation Initiation, class H>
@@ -82,6 +94,10 @@ void initiate_directly(Initiation&& initiation, H&& handler) {
   scheduler& owner = native ? *native : initiation.owner();
   auto memory = op_type::create(target, io_executor, owner, std::forward<Initiation>(initiation));
   op_type* const op = memory.get();
+  constexpr bool is_immediate = has_immediate_executor<std::decay_t<H>, executor>;
+  if constexpr (requires { op->retain_for_others(); })
+    if (is_immediate || !native) [[unlikely]]
+      op->retain_for_others();
   bool is_pending;
   if (op->is_cancellable()) {
     const slot_lock lock(get_associated_cancellation_slot(op->handler()));
@@ -91,8 +107,13 @@ void initiate_directly(Initiation&& initiation, H&& handler) {
   } else {
     is_pending = memory.release()->start();
   }
-  if (!is_pending)
+  if (is_pending)
+    return;
+  conclude_start(static_cast<base&>(*op));
+  if constexpr (is_immediate)
     op_type::complete_immediately(op, io_executor);
+  else
+    scheduler_post(owner, op);
 }
 
 }  // namespace WEFT_NAMESPACE::detail

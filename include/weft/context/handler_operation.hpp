@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include <weft/async/associated_allocator.hpp>
@@ -16,6 +17,11 @@
 #include <weft/context/operation_offer.hpp>
 
 namespace WEFT_NAMESPACE::detail {
+
+/// Whether the handler asks for an immediate completion by an executor of its own.
+template <class Handler, class IoExecutor>
+inline constexpr bool has_immediate_executor =
+    !requires { typename associated_immediate_executor<Handler, IoExecutor>::is_unassociated; };
 
 /// An asynchronous operation with its handler: `Base` says what is done and holds the results;
 /// this class adds who hears of it, and ends it by these rules.
@@ -32,9 +38,14 @@ namespace WEFT_NAMESPACE::detail {
 ///   6. A handler whose move throws on a thread of the scheduler stays where it is: what it throws
 ///      leaves `run()`, and the operation, which has kept its results, is queued once more. In
 ///      another executor, which has let go of the operation, both are lost.
+///   7. So it is if `Base::take_results()` throws, and `Base::keeps_results` says that it may be
+///      called again then. Of others, results and handler are lost.
 ///
 /// `Base` derives from operation, has a constructor (function, args...), `scheduler& owner() const`
-/// (the scheduler whose threads complete it) and `operation_results<...> take_results()`.
+/// (the scheduler whose threads complete it) and `operation_results<...> take_results()`. If it
+/// touches its owner in its destructor, it has `void leave_owner() noexcept`, after which it no
+/// longer does: called, perhaps again, before another executor gets it, with which it may outlive
+/// the owner.
 template <class Base, class Handler, class IoExecutor>
 class handler_operation final : public Base {
   using allocator_type = associated_allocator_t<Handler>;
@@ -44,6 +55,8 @@ class handler_operation final : public Base {
   using memory = operation_owner<handler_operation, allocator_type>;
   static constexpr bool has_slot =
       !requires { typename associated_cancellation_slot<Handler>::is_unassociated; };
+  static constexpr bool keeps_results =
+      requires { requires Base::keeps_results; } && std::is_nothrow_move_constructible_v<Handler>;
 
  public:
   /// Makes the operation in memory of the handler's allocator. Throws what that, or moving the
@@ -102,6 +115,8 @@ class handler_operation final : public Base {
 
  private:
   [[gnu::noinline]] std::exception_ptr dispatch() {
+    if constexpr (requires { this->leave_owner(); })
+      this->leave_owner();
     const allocator_type allocator(get_associated_allocator(handler_));
     return offer_elsewhere(this, {&complete, &arrive}, work_, this->owner(), allocator);
   }
@@ -137,7 +152,7 @@ class handler_operation final : public Base {
     const auto work(std::move(self->work_));
     memory op(self, get_associated_allocator(self->handler_));
     Handler handler(std::move(self->handler_));
-    call(op, handler);
+    call(op, handler, self->settle(handler));
   }
 
   /// Ends it in the immediate executor of a handler that has another one of its own. What that one
@@ -149,7 +164,7 @@ class handler_operation final : public Base {
     auto* self = static_cast<handler_operation*>(base);
     if (self->work_.elsewhere(self->owner()))
       self->dispatch();
-    else if (scheduler_running_in_this_thread(self->owner()))
+    else if (!keeps_results && scheduler_running_in_this_thread(self->owner()))
       finish(self);
     else
       self->complete_again();
@@ -169,7 +184,13 @@ class handler_operation final : public Base {
   [[gnu::noinline]] static void finish(handler_operation* self) {
     Handler handler(take_handler(self));
     memory op(self, get_associated_allocator(handler));
-    call(op, handler);
+    call(op, handler, settle_or_keep(op, handler));
+  }
+
+  template <class Results>
+  static void call(memory& op, Handler& handler, Results results) {
+    op.reset();
+    std::move(results).give_to(std::move(handler));
   }
 
   static Handler take_handler(handler_operation* self) {
@@ -181,10 +202,22 @@ class handler_operation final : public Base {
     }
   }
 
-  static void call(memory& op, Handler& handler) {
-    auto results = op->settle(handler);
-    op.reset();
-    std::move(results).give_to(std::move(handler));
+  static auto settle_or_keep(memory& op, Handler& handler) {
+    if constexpr (!keeps_results) {
+      return op->settle(handler);
+    } else {
+      try {
+        return op->settle(handler);
+      } catch (...) {
+        handler_operation* const self = op.release();
+        if constexpr (!std::is_empty_v<Handler>) {
+          std::destroy_at(&self->handler_);
+          std::construct_at(&self->handler_, std::move(handler));
+        }
+        self->complete_again();
+        throw;
+      }
+    }
   }
 
   /// Takes the results, out of the slot's reach: an `emit` has either returned before, and then a

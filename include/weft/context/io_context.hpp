@@ -56,6 +56,7 @@ struct io_context_options {
 /// name invalid_argument.
 ///
 /// **Exceptions** of a handler leave `run()`, which may then be called again; nothing else is lost.
+/// (So does std::bad_alloc, at once, if there is no memory for one more thread in `run()`.)
 ///
 /// **Destruction** destroys handlers that have not been called. No thread may be in `run()` then.
 ///

@@ -17,6 +17,9 @@ void start_system_threads();
 /// `query(system_executor(), execution::context)`; it lives until the process ends, and is stopped
 /// and joined then.
 ///
+/// The child of a fork has threads for it once it has been told (notify_fork); one that has not
+/// leaves it as it is when it ends.
+///
 /// Thread safety: `join` may not be called beside itself; the rest from any thread.
 class WEFT_API system_context : public execution_context {
  public:
@@ -36,12 +39,10 @@ class WEFT_API system_context : public execution_context {
   friend system_context& detail::system_context_instance();
   friend void detail::system_context_post(detail::operation*);
   friend void detail::start_system_threads();
-  struct state;
 
   system_context();
 
   detail::scheduler& scheduler_;
-  state* state_;
 };
 
 }  // namespace WEFT_NAMESPACE

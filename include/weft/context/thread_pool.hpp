@@ -65,8 +65,6 @@ class WEFT_API thread_pool : public execution_context {
   template <class, class, unsigned>
   friend class detail::scheduler_executor;
 
-  struct workers;
-
   static detail::scheduler& scheduler_of(const thread_pool& self) noexcept {
     return self.scheduler_;
   }
@@ -74,11 +72,10 @@ class WEFT_API thread_pool : public execution_context {
   static std::size_t default_threads() noexcept;
   detail::scheduler& make_scheduler();
   void start(std::size_t num_threads);
-  void end() noexcept;
 
   detail::scheduler& scheduler_;
-  workers* workers_ = nullptr;
   std::size_t num_threads_ = 0;
+  bool is_guarded_ = true;  // the pool counts as work until it is joined
 };
 
 /// The name of thread_pool in earlier forms of the executors proposal.

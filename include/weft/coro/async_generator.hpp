@@ -42,7 +42,8 @@ namespace WEFT_NAMESPACE {
 /// task. Each step is O(1) and allocates nothing.
 template <class T>
 class [[nodiscard]] async_generator : private detail::awaitable_frame::call {
-  static_assert(!std::is_rvalue_reference_v<T> && !std::is_void_v<T>);
+  static_assert(!std::is_rvalue_reference_v<T> && !std::is_void_v<T>,
+                "an async_generator yields objects, or lvalue references");
   // A reference is kept as a pointer.
   using element = std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>;
 

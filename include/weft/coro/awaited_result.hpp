@@ -26,10 +26,9 @@ struct awaited_value<Value> {
   using type = Value;
 };
 
-/// Keeps the results of an operation for who waits for it in a function of its own: a coroutine or
-/// a fiber. A disposition in front is thrown if it is an error, and taken off.
+/// Keeps results for who waits for them in a function of its own: a coroutine or a fiber.
 template <class... Args>
-class awaited_results {
+class result_keeper {
  public:
   using type = typename awaited_value<std::decay_t<Args>...>::type;
 
@@ -49,7 +48,7 @@ class awaited_results {
 };
 
 template <>
-class awaited_results<> {
+class result_keeper<> {
  public:
   using type = void;
 
@@ -57,11 +56,16 @@ class awaited_results<> {
   void get() const noexcept {}
 };
 
+/// The same of an operation's results. A disposition in front is thrown if it is an error, and
+/// taken off; one behind it is a value.
+template <class... Args>
+class awaited_results : public result_keeper<Args...> {};
+
 template <class First, class... Args>
   requires disposition<std::decay_t<First>>
 class awaited_results<First, Args...> {
  public:
-  using type = typename awaited_results<Args...>::type;
+  using type = typename result_keeper<Args...>::type;
 
   template <class F, class... A>
   void set(F&& first, A&&... results) {
@@ -76,7 +80,7 @@ class awaited_results<First, Args...> {
 
  private:
   std::decay_t<First> disposition_{};
-  [[no_unique_address]] awaited_results<Args...> results_;
+  [[no_unique_address]] result_keeper<Args...> results_;
 };
 
 template <class Parameters>

@@ -66,7 +66,8 @@ class [[nodiscard]] callable : private detail::awaitable_frame::call {
 
   /// Runs the coroutine to its first wait, or to its end. Once. `where` is for dump_tasks().
   void start(std::source_location where = std::source_location::current()) {
-    assert(valid() && !is_started() && "a callable is started once, unless a coroutine awaits it");
+    assert(valid() && get_promise().own.may_start() &&
+           "a callable is started once, unless a coroutine awaits it");
     get_promise().own.record(where);
     get_promise().own.start(get_promise(), *this);
   }
@@ -128,8 +129,10 @@ class callable<T>::awaiter {
   template <class Caller>
   bool await_suspend(std::coroutine_handle<Caller> caller) noexcept {
     promise& callee = callable_->get_promise();
+    assert(!callee.own.is_awaited() && "a callable is awaited by one coroutine, once");
     if constexpr (std::is_base_of_v<detail::awaitable_frame, Caller>) {
       if (!callee.own.is_started()) {
+        callee.own.called_elsewhere();
         caller.promise().goes_on_elsewhere();
         return callee.run_from(caller.promise(), *callable_);
       }

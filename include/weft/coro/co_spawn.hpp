@@ -191,7 +191,7 @@ class spawned final : public with_end_handler<spawned<Called, Executor, Start, H
   }
   static auto release(Called& called) noexcept {
     auto outermost = awaitable_access::release(called);
-    assert(outermost && "co_spawn was given what has no coroutine");
+    assert(outermost && "co_spawn starts a coroutine once, and none that has been moved from");
     return outermost;
   }
 

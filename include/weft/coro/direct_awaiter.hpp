@@ -165,7 +165,10 @@ class direct_awaiter {
     Thread& thread = waiting_.thread;
     const bool is_pending =
         thread.cancellation.slot().is_connected() ? start_cancellable(thread) : start(thread);
-    return is_pending || (!thread.may_go_on() && thread.resume_later());
+    if (is_pending)
+      return true;
+    conclude_start(static_cast<base&>(waiting_));
+    return !thread.may_go_on() && thread.resume_later();
   }
   [[gnu::noinline]] typename results::type take_results() {
     if (stage_ == stage::handled) [[unlikely]]

@@ -121,7 +121,7 @@ class WEFT_API fiber_end {
 ///     co_await worker.async_join();         // a coroutine
 ///
 /// The fiber is one that spawn starts. Destroying the handle lets it go on by itself. A handle can
-/// be moved; one that has been moved from, or was made by default, has no fiber.
+/// be moved; one that has been moved from has no fiber, and must only be assigned to or destroyed.
 ///
 /// Thread safety: distinct objects are safe; of a shared one `async_join`, `cancel` and `has_ended`
 /// may be called from any thread.
@@ -160,7 +160,7 @@ class basic_fiber {
   /// Requests the cancellation of the fiber, as the slot of spawn's token does.
   void cancel(cancellation_type type = cancellation_type::terminal) { core_->signal.emit(type); }
 
-  /// Waits until the fiber has ended. Several may wait.
+  /// Waits until the fiber has ended. Several may wait; the fiber itself would wait in vain.
   ///
   /// Completion signature: `void(std::exception_ptr)`: what has left the function, or null;
   /// operation_aborted, as a system_error, if the wait was cancelled, the handle is gone, or the

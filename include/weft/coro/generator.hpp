@@ -59,6 +59,7 @@ class generator_promise_base : public recycled_frame {
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> h) noexcept {
       generator_promise_base& outer = h.promise();
+      expect_fresh(nested.coroutine_);
       generator_promise_base& inner = nested.coroutine_.promise();
       inner.owner_ = &nested.coroutine_;
       inner.outer_ = handle::from_promise(outer);
@@ -128,6 +129,11 @@ class generator_promise_base : public recycled_frame {
     } while (goes_on_);
   }
   value* element() const noexcept { return innermost_.promise().element_; }
+
+  static void expect_fresh([[maybe_unused]] handle h) noexcept {
+    assert(h && !h.done() && !h.promise().element() &&
+           "a generator is gone through once, and not after it has been moved from");
+  }
 
   /// Destroys those that it has elements from, the innermost first: without recursion.
   void unwind() noexcept {
@@ -239,10 +245,10 @@ class [[nodiscard]] generator : public std::ranges::view_interface<generator<Ref
     }
 
     reference operator*() const noexcept(std::is_nothrow_copy_constructible_v<reference>) {
-      return static_cast<reference>(*coroutine_.promise().element());
+      return static_cast<reference>(*get_promise().element());
     }
     iterator& operator++() {
-      coroutine_.promise().next();
+      get_promise().next();
       return *this;
     }
     void operator++(int) { ++*this; }
@@ -254,6 +260,12 @@ class [[nodiscard]] generator : public std::ranges::view_interface<generator<Ref
    private:
     friend generator;
     explicit iterator(handle h) noexcept : coroutine_(h) {}
+
+    detail::generator_promise_base<yielded>& get_promise() const noexcept {
+      assert(coroutine_ && !coroutine_.done() &&
+             "an iterator of a generator is used up to the end, and not after it has been moved");
+      return coroutine_.promise();
+    }
 
     handle coroutine_;
   };
@@ -272,7 +284,7 @@ class [[nodiscard]] generator : public std::ranges::view_interface<generator<Ref
 
   /// Runs it to its first element. Once.
   iterator begin() {
-    assert(coroutine_ && "a generator is gone through once, and not after it has been moved from");
+    detail::generator_promise_base<yielded>::expect_fresh(coroutine_);
     coroutine_.promise().next();
     return iterator(coroutine_);
   }

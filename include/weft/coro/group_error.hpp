@@ -2,11 +2,11 @@
 #pragma once
 
 #include <exception>
-#include <memory>
 #include <source_location>
 #include <vector>
 
 #include <weft/base/config.hpp>
+#include <weft/base/strong_ptr.hpp>
 
 namespace WEFT_NAMESPACE {
 
@@ -35,7 +35,7 @@ class WEFT_API group_error : public std::exception {
 
  private:
   struct contents;
-  std::shared_ptr<contents> contents_;
+  strong_ptr<contents> contents_;
 };
 
 }  // namespace WEFT_NAMESPACE

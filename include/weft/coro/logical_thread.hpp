@@ -64,7 +64,7 @@ class logical_thread_base : public operation, public task_record, public resume_
 
   /// A coroutine is about to wait. For an operation: whether it is to throw instead.
   bool begin_wait(awaitable_frame& innermost) noexcept {
-    assert(!waits_for());
+    assert(!waits_for() && "a coroutine is resumed once for each wait, by what it waits for");
     innermost_ = &innermost;
     innermost.leave_stack();
     if (!cancellation.slot().is_connected()) [[likely]]

@@ -24,6 +24,14 @@ namespace WEFT_NAMESPACE::detail {
 
 class manager_core;
 class manager_wait;
+class managed_task;
+
+/// That a task comes after another, as a member of either's list: the one at the other end, and the
+/// index there.
+struct task_edge {
+  managed_task* task;
+  std::size_t back;
+};
 
 /// A task of a task_manager: what it is to do, until it begins, and what came of it. Its references
 /// are the manager's table's, its handles', those of who waits for it, and while it runs that of
@@ -57,6 +65,8 @@ class WEFT_API managed_task : public child_task, private timer_entry {
   friend class manager_core;
 
   enum class request : unsigned char { none, kill, timeout };
+  /// Of what can only be moved: moved once, or read by what was given to `then`.
+  enum class result : unsigned char { whole, taken, shared };
 
   /// Starts what it is to do, with a task_handler. Called once, or else `discard`.
   virtual void begin() = 0;
@@ -76,11 +86,11 @@ class WEFT_API managed_task : public child_task, private timer_entry {
   bool has_handler_ = false;  // written by who begins it, before the operation is started
   bool has_begun_ = false;    // `begin` has returned
   bool was_dropped_ = false;  // its handler was destroyed un-called
-  bool was_taken_ = false;    // the result, if that can only be moved
+  result result_ = result::whole;
   std::int64_t since_ = 0;
-  std::uint64_t visit_ = 0;                  // the last search for a cycle that has come here
-  std::vector<managed_task*> predecessors_;  // that have not ended
-  std::vector<managed_task*> dependents_;
+  std::uint64_t visit_ = 0;              // the last search for a cycle that has come here
+  std::vector<task_edge> predecessors_;  // that have not ended
+  std::vector<task_edge> dependents_;
   wait_list<manager_wait> waits_;
   std::exception_ptr error_;
   managed_task* later_ = nullptr;  // in a chain of those to be begun, discarded, or released
@@ -132,8 +142,10 @@ class WEFT_API manager_core final : public wait_core<sharing::concurrent> {
   /// With a reference, or null.
   managed_task* find(task_id id) noexcept;
   task_state state(const managed_task& task) noexcept;
-  /// True once.
+  /// The result can only be moved. Whether it may be: once, unless it is shared.
   bool take(managed_task& task) noexcept;
+  /// Whether it may be read from now on: not once it is taken.
+  bool share(managed_task& task) noexcept;
   bool forget(task_id id) noexcept;
   task_info describe(managed_task& task);
   std::vector<task_info> describe_all();
@@ -161,6 +173,7 @@ class WEFT_API manager_core final : public wait_core<sharing::concurrent> {
   struct chain;
   struct effects;
   using request = managed_task::request;
+  using result = managed_task::result;
 
   void take_pending(completed_waits& out) noexcept override;
 
@@ -177,6 +190,8 @@ class WEFT_API manager_core final : public wait_core<sharing::concurrent> {
   void retire(managed_task& task, chain& out) noexcept;
   void leave_table(managed_task& task) noexcept;
   void refuse_cycle(managed_task& task, managed_task& predecessor);
+  static void remove_edge(std::vector<task_edge>& edges, std::size_t index,
+                          std::vector<task_edge> managed_task::* other_side) noexcept;
   std::int64_t next_deadline() const noexcept;
   void arm();
   void disarm_if_idle() noexcept;

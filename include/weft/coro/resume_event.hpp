@@ -107,6 +107,8 @@ class resume_event : public Notification {
   resume_event(const resume_event&) = delete;
   resume_event& operator=(const resume_event&) = delete;
   ~resume_event() {
+    assert(!state_.is_awaited() &&
+           "a resume_event is destroyed that a coroutine waits for: destroy the coroutine first");
     if (state_.has_value())
       std::destroy_at(std::addressof(value_));
   }
@@ -151,6 +153,7 @@ class resume_event : public Notification {
       return event_->state_.wait(h.address());
     }
     T await_resume() noexcept {
+      assert(event_->has_value() && "what waits for a resume_event is resumed by that alone");
       waiting_ = nullptr;
       return event_->take();
     }

@@ -4,6 +4,7 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include <weft/base/config.hpp>
@@ -21,10 +22,13 @@ namespace WEFT_NAMESPACE::detail {
 ///
 /// Loops of one thread nest, and each serves its own chain. A coroutine that somebody else has
 /// resumed, directly, finds no loop of its chain: to call another it makes one, to return it does
-/// without. Own thread only.
+/// without. Own thread only: a fiber, whose stack moves between threads, has its own
+/// (`exchange_nested`). What is called after a coroutine has run may be on another thread then than
+/// before, and so is not inlined: a compiler keeps addresses of what is thread-local.
 class WEFT_API resume_loop {
  public:
   static constexpr std::size_t reach = std::size_t{16} << 10;
+  static constexpr std::uintptr_t no_stack = std::numeric_limits<std::uintptr_t>::max();
 
   /// A chain of coroutines: here, no more than an address.
   class chain {
@@ -61,11 +65,16 @@ class WEFT_API resume_loop {
 
   /// For the await_suspend of the final suspension of the outermost coroutine of `c`. Returns false
   /// if no loop runs the chain: then the caller sees to its end.
-  static bool end(const chain& c) noexcept {
-    if (!innermost_ || innermost_->chain_ != &c)
-      return false;
-    innermost_->ended_ = true;
-    return true;
+  static bool end(const chain& c) noexcept;
+
+  /// The loops that are nested in each other on a stack.
+  struct nested {
+    resume_loop* innermost = nullptr;
+    std::uintptr_t lowest = no_stack;
+  };
+  /// Has the thread go on with those of another stack. Returns those of the present one.
+  static nested exchange_nested(const nested& other) noexcept {
+    return {std::exchange(innermost_, other.innermost), std::exchange(lowest_, other.lowest)};
   }
 
  private:
@@ -73,10 +82,7 @@ class WEFT_API resume_loop {
       : outer_(std::exchange(innermost_, this)),
         outer_lowest_(std::exchange(lowest_, stack_pointer() - reach)),
         chain_(&c) {}
-  ~resume_loop() {
-    innermost_ = outer_;
-    lowest_ = outer_lowest_;
-  }
+  ~resume_loop();
 
   static constinit thread_local resume_loop* innermost_;
   static constinit thread_local std::uintptr_t

@@ -30,13 +30,19 @@ class concurrent_resume_state {
 
   /// Whether a value is there. Acquires what its resumer wrote (`end_put`).
   bool has_value() const noexcept { return state_.load(std::memory_order_acquire) == full; }
+  /// Whether a coroutine waits. No other thread may be at work.
+  bool is_awaited() const noexcept {
+    const std::uintptr_t seen = state_.load(std::memory_order_relaxed);
+    return seen != empty && seen != full;
+  }
 
   /// The coroutine `h` waits. False if a value has come: `has_value`. Releases its frame to the
   /// resumer (`begin_put`, `end_put`).
   bool wait(void* h) noexcept {
     std::uintptr_t seen = empty;
     do {
-      assert((seen == empty || seen == putting) && "a second coroutine waits for a resume_event");
+      assert((seen == empty || seen == putting) &&
+             "a second coroutine waits for a resume_event: give it one of its own");
       if (state_.compare_exchange_weak(seen, address(h) | (seen & 1), std::memory_order_release,
                                        std::memory_order_acquire))
         return true;
@@ -83,11 +89,13 @@ class local_resume_state {
 
  public:
   bool has_value() const noexcept { return state_ == shared::full; }
+  bool is_awaited() const noexcept { return state_ != shared::empty && state_ != shared::full; }
   bool wait(void* h) noexcept {
     user_.lock();
     if (state_ == shared::full)
       return false;
-    assert(state_ == shared::empty && "a second coroutine waits for a resume_event");
+    assert(state_ == shared::empty &&
+           "a second coroutine waits for a resume_event: give it one of its own");
     state_ = reinterpret_cast<std::uintptr_t>(h);
     return true;
   }

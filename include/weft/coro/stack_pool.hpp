@@ -17,7 +17,9 @@ struct stack_context {
 };
 
 /// How large a fiber's stack is to be, in bytes: `spawn(executor, stack_size(256 * 1024), f)`. The
-/// fiber itself takes a few hundred bytes of it. It is rounded up; 16 KiB is the least.
+/// fiber itself takes a few hundred bytes of it. The stack pool rounds it up: to a power of two, at
+/// least 16 KiB; above 8 MiB to whole pages. Up to 2 KiB of that are left out at the top, more or
+/// fewer, so that the stacks of many fibers lie at different places of the caches.
 struct stack_size {
   explicit constexpr stack_size(std::size_t b) noexcept : bytes(b) {}
   std::size_t bytes;
@@ -48,12 +50,12 @@ class WEFT_API stack_pool {
   void deallocate(stack_context& stack) const noexcept { give(stack); }
 
   struct statistics {
-    std::size_t in_use;  ///< stacks of fibers
-    std::size_t cached;  ///< kept for use again, with their memory
-    std::size_t
-        high_water;         ///< the most that were in use at a time, give or take what threads keep
-    std::size_t unguarded;  ///< without a guard page
-    std::size_t bytes;      ///< of address space; memory is what was touched of it
+    std::size_t in_use;      ///< stacks of fibers
+    std::size_t cached;      ///< kept for use again, with their memory
+    std::size_t high_water;  ///< the most that were in use at a time, of each rounded size, summed;
+                             ///< give or take what threads keep
+    std::size_t unguarded;   ///< without a guard page
+    std::size_t bytes;       ///< of address space; memory is what was touched of it
   };
   /// Of the whole process. Takes a few locks.
   static statistics read_statistics() noexcept;

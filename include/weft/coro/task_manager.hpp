@@ -32,7 +32,10 @@ class task_result : public managed_task {
   void store(V&& value) {
     value_.emplace(std::forward<V>(value));
   }
-  const T& value() const noexcept { return *value_; }
+  const T& value() const noexcept {
+    assert(value_ && "a task is asked for its value when it is done: see task_handle::async_get");
+    return *value_;
+  }
 
   /// A copy; or, if there can be none, the result itself, once.
   T take() {
@@ -238,15 +241,15 @@ class task_handle {
 
   task_handle() = default;
 
-  task_id id() const noexcept { return task_.get()->id(); }
+  task_id id() const noexcept { return task().id(); }
   operator task_id() const noexcept { return id(); }
   explicit operator bool() const noexcept { return task_.get() != nullptr; }
 
-  task_state state() const noexcept { return core().state(*task_.get()); }
-  task_info info() const { return core().describe(*task_.get()); }
+  task_state state() const noexcept { return core().state(task()); }
+  task_info info() const { return core().describe(task()); }
 
   /// As task_manager::kill.
-  bool kill() const noexcept { return core().kill(*task_.get()); }
+  bool kill() const noexcept { return core().kill(task()); }
 
   /// Waits until the task has ended. Completion: `void(error_code, task_state)`: success, whatever
   /// came of the task; or operation_aborted, if the wait was cancelled or the manager has ended.
@@ -260,10 +263,11 @@ class task_handle {
   /// Waits until the task has ended, and takes what came of it: the manager forgets it. Completion:
   /// `void(std::exception_ptr, T)`, or `void(std::exception_ptr)` if T is void: null and the
   /// result, or the error and `T()`: timed_out or operation_aborted, as system_error, of one that
-  /// was. A result that can be copied can be taken often; another one once, then the error is
-  /// not_found. Cancellation: as async_wait.
+  /// was. A result that can be copied can be taken often; another one once, and not if it was given
+  /// on by task_manager::then: otherwise the error is not_found. Cancellation: as async_wait.
   template <completion_token_for<typename detail::spawn_signature<T>::type> Token = deferred_t>
   auto async_get(Token&& token = Token()) const {
+    task();
     return async_initiate<Token, typename detail::spawn_signature<T>::type>(
         detail::initiate_task_get<T>(task_), token);
   }
@@ -272,14 +276,18 @@ class task_handle {
   std::add_lvalue_reference_t<const T> value() const noexcept
     requires(!std::is_void_v<T>)
   {
-    return static_cast<const detail::task_result<T>*>(task_.get())->value();
+    return static_cast<const detail::task_result<T>&>(task()).value();
   }
 
  private:
   friend class task_manager;
 
   explicit task_handle(detail::task_reference task) noexcept : task_(std::move(task)) {}
-  detail::manager_core& core() const noexcept { return task_.get()->core(); }
+  detail::managed_task& task() const noexcept {
+    assert(task_.get() && "a task_handle names no task before one that was started is assigned");
+    return *task_.get();
+  }
+  detail::manager_core& core() const noexcept { return task().core(); }
 
   detail::task_reference task_;
 };
@@ -348,19 +356,23 @@ class task_manager {
   }
 
   /// Starts a task that calls `f` with the result of another one of this manager, as `const T&`,
-  /// when that is done; so `options.after_failure` must not be set.
+  /// when that is done; so `options.after_failure` must not be set. Throws besides, as
+  /// system_error, not_found if the result can only be moved, and async_get has taken it.
   template <class T, class F>
   auto then(const task_handle<T>& first, F&& f, const task_options& options = {},
             std::source_location where = std::source_location::current()) {
     if constexpr (std::is_void_v<T>) {
-      return start_on(get_executor(), std::forward<F>(f), options, where, first.task_.get());
+      return start_on(get_executor(), std::forward<F>(f), options, where, &first.task());
     } else {
       assert(!options.after_failure &&
              "a task that failed has no result to call the function with");
+      if constexpr (!std::is_copy_constructible_v<T>)
+        if (!core_->share(first.task()))
+          detail::throw_error(error::not_found, "task_manager::then");
       auto call = [first, function = std::decay_t<F>(std::forward<F>(f))]() mutable {
         return std::move(function)(first.value());
       };
-      return start_on(get_executor(), std::move(call), options, where, first.task_.get());
+      return start_on(get_executor(), std::move(call), options, where, &first.task());
     }
   }
   /// The same without the result.

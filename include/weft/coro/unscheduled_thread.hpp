@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <cassert>
 #include <coroutine>
 #include <utility>
 
@@ -42,6 +41,12 @@ class unscheduled_thread final : public logical_thread_base {
 
   bool is_started() const noexcept { return stage_ != stage::queued; }
 
+  /// Its outermost coroutine is called by another one, in whose logical thread it runs: this one is
+  /// never started.
+  void called_elsewhere() noexcept { is_called_ = true; }
+  bool may_start() const noexcept { return !is_started() && !is_called_; }
+  bool is_awaited() const noexcept { return waiter_ || is_called_; }
+
   /// Runs the chain to its first wait or its end. False if it has ended: who waits is not resumed.
   bool start(awaitable_frame& outermost, awaitable_frame::call& by) noexcept {
     stage_ = stage::running;
@@ -55,7 +60,6 @@ class unscheduled_thread final : public logical_thread_base {
 
   /// `h`, of the logical thread `of` or of none, is resumed at the end, unless `w` is gone then.
   void wait(std::coroutine_handle<> h, waiter& w, logical_thread_base* of = nullptr) noexcept {
-    assert(!waiter_ && "a callable is awaited by one coroutine");
     w.handle_ = h;
     w.of_ = of;
     w.thread_ = this;
@@ -93,6 +97,7 @@ class unscheduled_thread final : public logical_thread_base {
     return w;
   }
 
+  bool is_called_ = false;
   waiter* waiter_ = nullptr;
 };
 

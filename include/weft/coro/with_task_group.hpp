@@ -43,7 +43,9 @@ concept task_group_body =
 /// The body is a child among the others: it runs beside them, and is cancelled with them. It may
 /// return before they have ended. Gives what it returned, or throws what the join reports: so if
 /// anything has failed, after the rest was cancelled. When the coroutine that waits is cancelled,
-/// so are all of them, and it throws operation_aborted if one of them has obeyed.
+/// so are all of them, and it throws operation_aborted if one of them has obeyed. So it is with a
+/// coroutine that has been cancelled before, if that has neither thrown
+/// (this_coro::throw_if_cancelled) nor been forgotten (this_coro::reset_cancellation_state).
 ///
 /// The group's executor is that of the coroutine; `body` is kept until all has ended, so that a
 /// lambda may use its captures in the coroutine.

@@ -93,9 +93,15 @@ class WEFT_API execution_context {
   ~execution_context();
 
   /// Tells every service of a fork: fork_prepare in reverse order of their construction, the
-  /// other events in order. No other thread may use the context meanwhile; a handler may call
-  /// this, if so. Throws what a service throws (system_error); the context is only fit to be
-  /// destroyed then.
+  /// other events in order. No other thread may use the context meanwhile, but the threads of a
+  /// thread_pool or the system_context that have nothing to do; a handler may call this, if so.
+  /// Throws what a service throws (system_error); the context is only fit to be destroyed then.
+  ///
+  /// The child goes on with what is pending. Pools have as many threads there again. Tell all
+  /// contexts that it is to use before it starts threads itself or runs any of them.
+  ///
+  /// A child that does not tell a context leaves it alone: it may exec, or end. (What it closes or
+  /// cancels could take from the kernel what the parent waits for.)
   ///
   ///     context.notify_fork(weft::execution_context::fork_prepare);
   ///     if (fork() == 0)

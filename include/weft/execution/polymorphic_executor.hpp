@@ -10,6 +10,7 @@
 
 #include <weft/base/config.hpp>
 #include <weft/base/function_operation.hpp>
+#include <weft/base/strong_ptr.hpp>
 #include <weft/execution/execution_context.hpp>
 #include <weft/execution/executor.hpp>
 
@@ -62,7 +63,7 @@ class executor {
   executor(Executor ex) : executor(std::allocator_arg, std::allocator<void>(), std::move(ex)) {}
   template <class Executor, class Allocator>
   executor(std::allocator_arg_t, const Allocator& a, Executor ex)
-      : target_(std::allocate_shared<holder<Executor>>(a, std::move(ex))) {}
+      : target_(allocate_strong<holder<Executor>>(a, std::move(ex))) {}
   /// Empty if there is no memory.
   template <class Executor>
     requires(!std::is_same_v<Executor, executor> && detail::ts_executor<Executor>)
@@ -150,7 +151,7 @@ class executor {
       detail::throw_bad_ts_executor();
   }
 
-  std::shared_ptr<implementation> target_;
+  strong_ptr<implementation> target_;
 };
 
 template <class Executor>

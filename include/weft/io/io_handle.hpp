@@ -132,11 +132,6 @@ void with_handler(Handler&& handler, Start start) {
   }
 }
 
-/// Whether the handler asks for an immediate completion by an executor of its own.
-template <class Handler, class IoExecutor>
-inline constexpr bool has_immediate_executor =
-    !requires { typename associated_immediate_executor<Handler, IoExecutor>::is_unassociated; };
-
 /// The outcome of a transfer of no bytes: bad_descriptor if the object is closed.
 WEFT_API const error_code& empty_transfer(bool is_open) noexcept;
 

@@ -32,6 +32,13 @@ enum class io_status : std::uint8_t {
   later,    ///< It would block, and no readiness will tell when not: it is tried from time to time.
 };
 
+/// What io_uring answers to a submission: bytes or a descriptor, or a negated errno value; and the
+/// flags of the completion. IORING_CQE_F_SOCK_NONEMPTY is set, too, if the kernel does not know it.
+struct io_answer {
+  int result;
+  unsigned flags;
+};
+
 /// What sort of thing an operation waits for, as far as its queue and io_kind::blocking do not say.
 enum class io_activity : std::uint8_t {
   transfer,   ///< Bytes, of a file if it is `blocking`; or connections if it `makes_descriptor`.
@@ -52,9 +59,9 @@ struct io_kind {
   /// the descriptor is ready for the operation's queue and then calls `perform`.
   void (*prepare)(io_operation&, io_uring_sqe&) noexcept;
 
-  /// Takes io_uring's answer: bytes or a descriptor, or a negated errno value (never ECANCELED).
-  /// `again` submits the operation once more. Not null if `prepare` is not.
-  io_status (*finish)(io_operation&, int result) noexcept;
+  /// Takes io_uring's answer (never ECANCELED). `again` submits the operation once more. Not null
+  /// if `prepare` is not.
+  io_status (*finish)(io_operation&, io_answer) noexcept;
 
   /// Whether `perform` may block (files, name look-ups in a file system): where io_uring does not
   /// take the operation, a helper thread performs it.
@@ -81,9 +88,8 @@ struct io_kind {
 
   // Of a stream_source, which has `prepare` and otherwise only these.
 
-  /// Takes one of io_uring's answers (ECANCELED, too), with the flags of the completion. Returns
-  /// whether more follow.
-  bool (*feed)(io_operation&, int result, unsigned flags) noexcept = nullptr;
+  /// Takes one of io_uring's answers (ECANCELED, too). Returns whether more follow.
+  bool (*feed)(io_operation&, io_answer) noexcept = nullptr;
 
   /// Whether io_uring can be given the operation now. Null: always.
   bool (*offer)(io_operation&) noexcept = nullptr;

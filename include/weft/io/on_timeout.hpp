@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <utility>
 #include <variant>
 
 #include <weft/context/scheduler.hpp>
@@ -33,9 +34,14 @@ class timeout_case {
                                part.what.expiry_, cancellation_type::terminal)) {}
     wait(const wait&) = delete;
     wait& operator=(const wait&) = delete;
-    ~wait() {
-      timeout_->signal().slot().clear();
-      timeout_->end();
+    ~wait() { leave(); }
+
+    void leave() noexcept {
+      timeout* const t = std::exchange(timeout_, nullptr);
+      if (!t)
+        return;
+      t->signal().slot().clear();
+      t->end();
     }
 
     template <class Locks>
@@ -59,15 +65,12 @@ class timeout_case {
 
     template <class Whole>
     wait(Whole& whole, timeout::pointer t) : unarmed_(std::move(t)), timeout_(unarmed_.get()) {
-      timeout_->signal().slot().assign([&whole, this](cancellation_type) {
-        if (whole.claim.claim(id()))
-          scheduler_post(whole.owner, whole.op);
-      });
+      timeout_->signal().slot().assign([&whole, this](cancellation_type) { whole.end_by(id()); });
       timeout_->begin();
     }
 
     timeout::pointer unarmed_;
-    timeout* const timeout_;
+    timeout* timeout_;
   };
 
  private:

@@ -20,7 +20,8 @@
 
 namespace WEFT_NAMESPACE {
 
-/// How many bytes a write_queue holds before it is full, and how few when it no longer is.
+/// How many bytes a write_queue holds before it is full, and how few when it no longer is: not more
+/// than that.
 struct write_queue_options {
   std::size_t high = 64 * 1024;
   std::size_t low = 16 * 1024;

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <chrono>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
 
+#include <weft/base/strong_ptr.hpp>
 #include <weft/io/basic_waitable_timer.hpp>
 #include <weft/net/basic_stream_socket.hpp>
 #include <weft/net/connect.hpp>
@@ -48,7 +48,7 @@ class connection_race {
  public:
   using endpoint_type = typename Protocol::endpoint;
   using socket_type = basic_stream_socket<Protocol, Executor>;
-  using pointer = std::shared_ptr<connection_race>;
+  using pointer = strong_ptr<connection_race>;
 
   connection_race(basic_socket<Protocol, Executor>& target, std::vector<endpoint_type> endpoints,
                   std::chrono::steady_clock::duration delay, Handler&& own)
@@ -204,8 +204,8 @@ class initiate_happy_eyeballs {
     }
     auto allocator = get_associated_allocator(own);
     auto slot = get_associated_cancellation_slot(own);
-    const auto self = std::allocate_shared<race>(allocator, *socket_, std::move(endpoints), delay,
-                                                 std::move(own));
+    const auto self =
+        allocate_strong<race>(allocator, *socket_, std::move(endpoints), delay, std::move(own));
     std::unique_lock lock(self->mutex);
     if (slot.is_connected())
       slot.assign([raw = self.get()](cancellation_type_t) {

@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <iterator>
-#include <memory>
 #include <utility>
 #include <vector>
 
+#include <weft/base/strong_ptr.hpp>
 #include <weft/net/fwd.hpp>
 #include <weft/net/resolver_entry.hpp>
 
@@ -47,7 +47,7 @@ class basic_resolver_iterator {
 
  private:
   friend class basic_resolver_results<InternetProtocol>;
-  using entries_pointer = std::shared_ptr<const std::vector<value_type>>;
+  using entries_pointer = strong_ptr<const std::vector<value_type>>;
 
   basic_resolver_iterator(entries_pointer entries, std::size_t index) noexcept
       : entries_(std::move(entries)), index_(index) {}
@@ -79,7 +79,7 @@ class basic_resolver_results {
   basic_resolver_results() noexcept = default;
   /// The given entries, in their order.
   explicit basic_resolver_results(std::vector<value_type> entries)
-      : entries_(std::make_shared<const std::vector<value_type>>(std::move(entries))) {}
+      : entries_(make_strong<const std::vector<value_type>>(std::move(entries))) {}
 
   size_type size() const noexcept { return entries_ ? entries_->size() : 0; }
   size_type max_size() const noexcept { return std::vector<value_type>().max_size(); }
@@ -99,7 +99,7 @@ class basic_resolver_results {
   }
 
  private:
-  std::shared_ptr<const std::vector<value_type>> entries_;
+  strong_ptr<const std::vector<value_type>> entries_;
 };
 
 }  // namespace WEFT_NAMESPACE::ip

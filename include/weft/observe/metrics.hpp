@@ -54,10 +54,11 @@ struct pending_operations {
 /// these go on, so they may be of slightly different instants. Those of threads that have left stay
 /// in `total`. Nothing has to be switched on for them; see `measure` for the times.
 ///
-/// What it costs: each operation that is queued and run pays some eight instructions, for this and
-/// for the stall detector, whether anybody asks or not. A snapshot takes the context's mutex for a
-/// few loads per worker, and each I/O object's for a few per operation pending on it:
-/// O(workers + objects + operations).
+/// What it costs: each operation that is queued and run pays five instructions, a function of a
+/// strand 17, for this and for the stall detector, whether anybody asks or not
+/// (docs/architecture.md, "Seeing inside"). A snapshot takes the context's mutex for a few loads
+/// per worker, and each I/O object's for a few per operation pending on it: O(workers + objects +
+/// operations).
 ///
 /// Thread safety: any thread may take one at any time while the context lives, handlers included.
 /// Throws std::bad_alloc.

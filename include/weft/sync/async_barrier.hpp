@@ -32,7 +32,9 @@ class barrier_core final : public wait_core<Policy> {
       : wait_core<Policy>(context),
         completion_(std::move(completion)),
         expected_(expected),
-        missing_(expected) {}
+        missing_(expected) {
+    assert(expected != 0 && "a barrier expects at least one arrival in each phase");
+  }
 
   /// Returns the phase it arrived in.
   std::size_t arrive(std::size_t n, std::size_t dropped) noexcept {
@@ -57,19 +59,20 @@ class barrier_core final : public wait_core<Policy> {
   }
 
   bool wait(operation& op) noexcept {
-    {
-      const std::lock_guard lock(*this);
-      const bool goes_on = op.asked().arrives ? take_arrivals(1) : op.asked().phase != phase_;
-      if (!goes_on) {
-        op.become_pending();
-        waiting_.push(op);
-        return true;
-      }
+    const std::lock_guard lock(*this);
+    const bool goes_on = op.asked().arrives ? take_arrivals(1) : op.asked().phase != phase_;
+    if (goes_on) {
+      op.become_granted();
+      return false;
     }
-    op.become_granted();
+    op.become_pending();
+    waiting_.push(op);
+    return true;
+  }
+
+  void conclude(const operation& op) noexcept {
     if (op.asked().arrives)
       complete_phase();
-    return false;
   }
 
   void withdraw(waiting_operation& base, completed_waits& out) noexcept {

@@ -28,9 +28,18 @@ struct condition_request {
   static constexpr std::size_t any_epoch = std::numeric_limits<std::size_t>::max();
 
   template <class Lock>
-  explicit condition_request(Lock& l) noexcept : mutex(lock_access::core(l)) {
+  explicit condition_request(Lock& l) noexcept : mutex(core_of(l)) {
     if constexpr (std::is_same_v<Lock, lock_type>)
       lock = &l;
+  }
+
+  template <class Lock>
+  static mutex_type& core_of(Lock& l) noexcept {
+    static_assert(
+        std::is_same_v<Lock, lock_type> ||
+            requires { []<class Executor>(basic_async_mutex<Policy, Executor>&) {}(l); },
+        "a condition waits with a basic_async_mutex of the same policy, or a scoped_lock of one");
+    return lock_access::core(l);
   }
 
   core_reference<mutex_type> mutex;
@@ -52,9 +61,16 @@ class condition_wait : public core_operation<condition_core<Policy>, relocking_o
   template <class Initiation>
   condition_wait(operation::function f, scheduler& owner, Initiation&& initiation) noexcept
       : base(f, owner, initiation.core(), &relock), request_(initiation.request()) {}
+  /// A notification that it cannot tell of goes to another one.
   ~condition_wait() {
-    if (this->has_mutex_)
+    if (this->has_mutex_) {
+      request_.mutex->change_thread();
       request_.mutex->leave_lock();
+    }
+    if (this->is_granted() && this->is_retaining()) [[unlikely]] {
+      this->core().change_thread();
+      this->core().notify_one();
+    }
   }
 
   const request& asked() const noexcept { return request_; }
@@ -84,7 +100,10 @@ class condition_wait : public core_operation<condition_core<Policy>, relocking_o
       return {error::operation_aborted};
     if (request_.lock)
       *request_.lock = lock_access::adopt<typename request::lock_type>(*request_.mutex);
-    return base::take_results();
+    const auto results = base::take_results();
+    if (this->is_granted())
+      this->become_taken();
+    return results;
   }
 
  private:

@@ -41,6 +41,10 @@ class event_core final : public queue_core<event_core<Policy>, Policy, no_reques
     const std::lock_guard lock(*this);
     is_set_ = false;
   }
+  void give_back(no_request) noexcept {
+    if (is_automatic_)
+      set();
+  }
   bool is_set() noexcept {
     const std::lock_guard lock(*this);
     return is_set_;

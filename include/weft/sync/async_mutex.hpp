@@ -67,6 +67,8 @@ class mutex_core final : public wait_core<Policy> {
       hand_on();
   }
 
+  void give_back(const request&) noexcept { leave_lock(); }
+
   void withdraw(waiting_operation& op, completed_waits& out) noexcept {
     waiting_.remove(op);
     out.abort(op);

@@ -31,10 +31,13 @@ class semaphore_core final : public queue_core<semaphore_core<Policy>, Policy, s
   void release_units(std::size_t n) noexcept {
     completed_waits done;
     const std::lock_guard lock(*this);
-    assert(n <= std::numeric_limits<std::size_t>::max() - count_);
+    assert(n <= std::numeric_limits<std::size_t>::max() - count_ &&
+           "more units are released than a semaphore counts");
     count_ += n;
     this->serve(done);
   }
+
+  void give_back(std::size_t n) noexcept { release_units(n); }
 
   std::size_t count() noexcept {
     const std::lock_guard lock(*this);

@@ -48,6 +48,13 @@ class shared_mutex_core final
       this->serve(done);
   }
 
+  void give_back(lock_mode mode) noexcept {
+    if (mode == lock_mode::exclusive)
+      leave_exclusive();
+    else
+      leave_shared();
+  }
+
  private:
   std::size_t sharers_ = 0;
   bool is_exclusive_ = false;

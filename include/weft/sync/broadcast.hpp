@@ -34,35 +34,42 @@ template <class T, class Policy>
 class broadcast_core;
 
 template <class T, class Policy>
-class broadcast_wait : public core_operation<broadcast_core<T, Policy>> {
+class broadcast_wait : public publishing_wait<broadcast_core<T, Policy>> {
   using core_type = broadcast_core<T, Policy>;
 
  public:
   template <class Initiation>
-  broadcast_wait(operation::function f, scheduler& owner, Initiation&& initiation) noexcept
-      : core_operation<core_type>(f, owner, initiation.core()), cursor(&initiation.cursor()) {}
+  broadcast_wait(operation::function f, scheduler& owner, Initiation&& initiation,
+                 select_claim* claim = nullptr) noexcept
+      : publishing_wait<core_type>(f, owner, initiation.core(), claim),
+        cursor(&initiation.cursor()) {}
 
   bool start() noexcept { return this->core().start(*this); }
+
+  static constexpr bool keeps_results = true;
   operation_results<error_code, T> take_results() {
     if (!this->is_granted())
       return {error::operation_aborted, T()};
     if (value)
       return {error_code(), value->get()};
-    return {to_error_code(outcome), T()};
+    return {to_error_code(this->outcome), T()};
   }
+
+  /// As a case of a select.
+  std::optional<T> result() const { return value ? std::optional<T>(value->get()) : std::nullopt; }
 
   broadcast_cursor* const cursor;
   std::optional<shared_value<T>> value;
-  channel_outcome outcome = channel_outcome::success;
 };
 
 /// The last values that were sent, numbered; and who waits for the next one.
 template <class T, class Policy>
-class broadcast_core final : public publishing_core<broadcast_wait<T, Policy>, Policy> {
+class broadcast_core final
+    : public publishing_core<broadcast_core<T, Policy>, broadcast_wait<T, Policy>, Policy> {
   using wait = broadcast_wait<T, Policy>;
-  using base = publishing_core<wait, Policy>;
+  using base = publishing_core<broadcast_core, wait, Policy>;
   using base::is_closed_;
-  using base::waiting_;
+  friend base;
 
  public:
   broadcast_core(execution_context& context, std::size_t capacity)
@@ -80,14 +87,11 @@ class broadcast_core final : public publishing_core<broadcast_wait<T, Policy>, P
       return false;
     std::swap(values_[sent_ % values_.size()], slot);  // what was there goes when the lock has gone
     ++sent_;
-    for (wait* op = waiting_.front(); op;) {
-      wait* const next = wait_list<wait>::after(*op);
-      if (receive(*op)) {
-        waiting_.remove(*op);
-        done.grant(*op);
-      }
-      op = next;
-    }
+    this->take_if([&](const wait& op) { return op.cursor->next < sent_; },
+                  [&](wait& op) {
+                    receive(op);
+                    done.grant(op);
+                  });
     return true;
   }
 
@@ -110,36 +114,38 @@ class broadcast_core final : public publishing_core<broadcast_wait<T, Policy>, P
   void cancel_all_of(const broadcast_cursor& cursor) noexcept {
     completed_waits done;
     const std::lock_guard lock(*this);
-    for (wait* op = waiting_.front(); op;) {
-      wait* const next = wait_list<wait>::after(*op);
-      if (op->cursor == &cursor)
-        this->withdraw(*op, done);
-      op = next;
-    }
+    this->take_if([&](const wait& op) { return op.cursor == &cursor; },
+                  [&](wait& op) { done.abort(op); });
   }
 
-  bool start(wait& op) noexcept {
+  /// The next value, if it is there; or the oldest that is left.
+  std::optional<shared_value<T>> try_receive(broadcast_cursor& cursor) noexcept {
     const std::lock_guard lock(*this);
-    if (receive(op)) {
-      op.become_granted();
-      return false;
-    }
-    op.become_pending();
-    waiting_.push(op);
-    return true;
+    catch_up(cursor);
+    return cursor.next < sent_ ? value_at(cursor) : std::nullopt;
   }
 
  private:
-  /// Whether it has a result.
+  /// Whether it has missed some.
+  bool catch_up(broadcast_cursor& cursor) noexcept {
+    const std::uint64_t oldest = sent_ < values_.size() ? 0 : sent_ - values_.size();
+    if (cursor.next >= oldest)
+      return false;
+    cursor.missed += oldest - cursor.next;
+    cursor.next = oldest;
+    return true;
+  }
+  const std::optional<shared_value<T>>& value_at(broadcast_cursor& cursor) noexcept {
+    return values_[cursor.next++ % values_.size()];
+  }
+
+  /// A case of a select is not told that it has missed some.
   bool receive(wait& op) noexcept {
     broadcast_cursor& cursor = *op.cursor;
-    const std::uint64_t oldest = sent_ < values_.size() ? 0 : sent_ - values_.size();
-    if (cursor.next < oldest) {
-      cursor.missed += oldest - cursor.next;
-      cursor.next = oldest;
+    if (catch_up(cursor) && !op.is_case()) {
       op.outcome = channel_outcome::lagged;
     } else if (cursor.next < sent_) {
-      op.value = values_[cursor.next++ % values_.size()];
+      op.value = value_at(cursor);
     } else if (is_closed_) {
       op.outcome = channel_outcome::closed;
     } else {
@@ -232,6 +238,16 @@ class basic_broadcast<T, Policy, Executor>::receiver {
   /// Aborts its operations. Any thread.
   void cancel() noexcept { core_.cancel_all_of(cursor_); }
 
+  /// The next value, if there is one; if values were overwritten before it came to them, the oldest
+  /// that is left. Does not wait. Throws what copying the value throws: that one has been received
+  /// then. Any thread. O(1).
+  std::optional<T> try_receive() {
+    std::optional<T> copy;
+    if (const auto value = core_.try_receive(cursor_))
+      copy.emplace(value->get());
+    return copy;
+  }
+
   /// How many values it has missed since this was last asked.
   std::uint64_t take_missed() noexcept { return core_.take_missed(cursor_); }
 
@@ -248,6 +264,8 @@ class basic_broadcast<T, Policy, Executor>::receiver {
   }
 
  private:
+  friend struct detail::publishing_access;
+
   class initiate {
    public:
     using executor_type = Executor;

@@ -33,7 +33,12 @@ struct channel_access {
   /// Whether it has not been moved from.
   template <class Channel>
   static bool has_core(const Channel& channel) noexcept {
-    return channel.core_.operator->() != nullptr;
+    return static_cast<bool>(channel.core_);
+  }
+  /// The channel that a oneshot_receiver is.
+  template <class Receiver>
+  static auto& channel(Receiver& receiver) noexcept {
+    return static_cast<typename Receiver::channel_type&>(receiver);
   }
 };
 
@@ -182,8 +187,8 @@ class basic_channel {
     using other = basic_channel<T, Policy, Executor1, Transform>;
   };
 
-  /// A channel that holds up to `capacity` values. Handlers run by default in `ex`. Throws
-  /// std::bad_alloc.
+  /// A channel that holds up to `capacity` values: fewer than 2^32, or `unbounded`. Handlers run by
+  /// default in `ex`. Throws std::bad_alloc.
   explicit basic_channel(const executor_type& ex, std::size_t capacity = 0)
       : executor_(ex), core_(std::in_place, detail::executor_context(executor_), capacity) {}
   /// The same, with the executor of `context`.

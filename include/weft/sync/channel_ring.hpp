@@ -61,11 +61,10 @@ class channel_ring {
  public:
   /// One of no capacity is always shut. Throws std::bad_alloc.
   explicit channel_ring(std::size_t capacity)
-      : capacity_(static_cast<std::uint32_t>(capacity)),
+      : capacity_(checked(capacity)),
         slots_(capacity ? std::allocator<slot>().allocate(capacity) : nullptr),
         tail_(capacity ? 0 : mark),
         head_(capacity ? 0 : mark) {
-    assert(capacity <= 0xffffffff);
     for (std::uint32_t i = 0; i != capacity_; ++i)
       std::construct_at(slots_ + i, i * step);
   }
@@ -233,6 +232,11 @@ class channel_ring {
   }
 
  private:
+  static std::uint32_t checked(std::size_t capacity) noexcept {
+    assert(capacity <= 0xffffffff && "a channel holds fewer than 2^32 values, unless unbounded");
+    return static_cast<std::uint32_t>(capacity);
+  }
+
   struct slot {
     explicit slot(word w) noexcept : stamp(w) {}
     T* value() noexcept { return std::launder(reinterpret_cast<T*>(memory)); }

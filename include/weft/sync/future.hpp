@@ -431,13 +431,14 @@ class promise {
   }
   /// The same with an exception, which must not be null.
   void set_exception(std::exception_ptr error) {
-    assert(error && "an exception of nothing");
+    assert(error && "a promise is failed with an exception, not with null");
     check_unsatisfied();
     fail(std::move(error));
   }
   /// The same with what has come of something else, which must have ended.
   void set(outcome<T> result) {
-    assert((result.has_value() || result.has_error()) && "an outcome of what has not ended");
+    assert((result.has_value() || result.has_error()) &&
+           "a promise is given the outcome of what has ended");
     check_unsatisfied();
     state_->result = std::move(result);
     satisfy();

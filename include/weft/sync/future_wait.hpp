@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <exception>
 #include <type_traits>
@@ -39,7 +40,9 @@ class WEFT_API future_wait : public operation, private future_waiter {
 
   future_wait(operation::function f, scheduler& owner,
               future_reference<future_state_base> state) noexcept
-      : operation(f), future_waiter(&tell), owner_(owner), state_(std::move(state)) {}
+      : operation(f), future_waiter(&tell), owner_(owner), state_(std::move(state)) {
+    assert(state_ && "what a future has returned is awaited once");
+  }
   ~future_wait() = default;
 
   future_state_base& state() noexcept { return *state_; }

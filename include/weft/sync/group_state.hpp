@@ -33,8 +33,12 @@ namespace WEFT_NAMESPACE::detail {
 ///   2. A request to cancel while the operations are being started is remembered; once all are, it
 ///      is emitted to all. One bit of the same word says whether they are: so of a request and the
 ///      end of the start, one sees the other.
-///   3. The last operation that completes ends the group, in its own handler; unless it completed
-///      inside its initiating function: then, and if there is none, the start posts the end.
+///   3. The last operation that completes ends the group, in its own handler; unless all have
+///      completed before the last of them was started: then the start, which counts as one more
+///      operation, posts the end.
+///   4. If results cannot be kept, because moving them throws, the other operations are cancelled,
+///      and what was thrown first is thrown in the place of the handler's call. So is what a
+///      cancellation handler throws when a remembered request is emitted.
 class WEFT_API group_base {
  public:
   group_base(const group_base&) = delete;
@@ -60,12 +64,19 @@ class WEFT_API group_base {
   /// Before anything is started.
   void set_members(cancellation_signal* signals, std::size_t* order, std::size_t size) noexcept;
 
-  /// The results of an operation are stored. Returns how many were before.
+  /// The results of an operation are lost, by the exception that is being handled.
+  void fail() noexcept;
+  /// At the end of the group: throws what the first that was lost was lost by.
+  void rethrow_failure() const;
+
+  /// The results of an operation are stored, or lost. Returns how many were before.
   std::size_t arrive(std::size_t index) noexcept;
-  /// Whether all operations have completed, and this is to be told outside the start.
+  /// Whether all operations have completed, and are all started.
   bool leave() noexcept;
   /// All operations are started. Whether the end is to be posted.
-  bool end_start();
+  bool end_start() noexcept;
+  /// One could not be started. Cancels those that were.
+  void abandon_start() noexcept;
 
  private:
   static constexpr std::uint64_t started = std::uint64_t(1) << 32;
@@ -78,13 +89,12 @@ class WEFT_API group_base {
   std::size_t* order_ = nullptr;
   std::size_t size_ = 0;
   std::atomic<std::size_t> arrived_{0};
-  // Each operation's decrement releases its results and its place; the last one acquires them all.
+  // Operations that have not completed, and the start. Each decrement releases results and place;
+  // the last one acquires them all.
   std::atomic<std::size_t> remaining_{0};
   std::atomic<std::uint64_t> requested_{0};
-  // Where errno is of the thread that starts the operations, which no other thread can mistake for
-  // its own; null afterwards.
-  std::atomic<const int*> starter_;
-  bool has_ended_inside_ = false;  // of the starting thread
+  std::atomic<bool> has_failed_{false};
+  std::exception_ptr failure_;  // written by who sets has_failed_, before it leaves
 };
 
 struct drop_group_reference {
@@ -109,7 +119,7 @@ class group_canceller {
 
 /// What an operation of a group, `Op`, stands for: itself, or what `as_async_operation(op)`
 /// returns, found by argument-dependent lookup: a function that lets other types join (awaitables
-/// do).
+/// and tasks do).
 template <class Op>
 struct group_operation_of : std::decay<Op> {};
 template <class Op>
@@ -305,11 +315,18 @@ class group_state final : public group_base {
   void complete(Index index, Args&&... args) {
     using keep = typename Members::keep;
     auto& kept = members_.at(index);
-    keep::template store<Op>(kept, std::forward<Args>(args)...);
+    bool is_kept = true;
+    try {
+      keep::template store<Op>(kept, std::forward<Args>(args)...);
+    } catch (...) {
+      fail();
+      is_kept = false;
+    }
     const std::size_t place = arrive(index);
     std::exception_ptr error;
     try {
-      const cancellation_type type = keep::judge(condition_, place, kept);
+      const cancellation_type type =
+          is_kept ? keep::judge(condition_, place, kept) : cancellation_type::all;
       if (type != cancellation_type::none)
         request(type);
     } catch (...) {
@@ -335,29 +352,27 @@ class group_state final : public group_base {
     slot_ = get_associated_cancellation_slot(handler_);
     if (slot_.is_connected())
       slot_.template emplace<group_canceller>(this);
-    bool posts = false;
     try {
       Members::for_each(ops, [this](auto index, auto& op) {
         using handler = group_handler<group_state, Handler, std::remove_reference_t<decltype(op)>,
                                       decltype(index)>;
         std::move(op)(handler(*this, handler_, index));
       });
-      posts = end_start();
     } catch (...) {
-      request(cancellation_type::all);
-      end_start();
+      abandon_start();
       disconnect();
       [[maybe_unused]] const Handler lost(
           std::move(handler_));  // inside the initiating function, which throws
       throw;
     }
-    if (posts)
+    if (end_start())
       post();
   }
 
   void finish() {
     disconnect();
     Handler handler(std::move(handler_));
+    rethrow_failure();
     Finish::call(std::move(handler), members_);
   }
 

@@ -65,6 +65,7 @@ class oneshot_sender {
 /// the only sender. All members of channel that receive.
 template <class T, class Policy = sharing::concurrent, class Executor = any_io_executor>
 class oneshot_receiver : private basic_channel<T, Policy, Executor> {
+  friend struct detail::channel_access;
   using channel_type = basic_channel<T, Policy, Executor>;
 
  public:

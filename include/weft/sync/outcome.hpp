@@ -24,9 +24,15 @@ class outcome_error {
   /// Why it failed, or null.
   const std::exception_ptr& error() const noexcept { return error_; }
   /// Makes it a failure. Precondition: it is empty.
-  void set_error(std::exception_ptr error) noexcept { error_ = std::move(error); }
+  void set_error(std::exception_ptr error) noexcept {
+    expect_empty();
+    error_ = std::move(error);
+  }
 
  protected:
+  void expect_empty() const noexcept {
+    assert(!has_value_ && !error_ && "an outcome is set once: assign a new one to it");
+  }
   void check() const {
     assert((has_value_ || error_) && "what has not ended yet is asked for its outcome");
     if (error_) [[unlikely]]
@@ -76,6 +82,7 @@ class outcome : public detail::outcome_error {
   /// Makes it a success. Precondition: it is empty. Throws what the constructor throws.
   template <class... Args>
   void set_value(Args&&... args) {
+    expect_empty();
     std::construct_at(std::addressof(value_), std::forward<Args>(args)...);
     has_value_ = true;
   }
@@ -111,6 +118,7 @@ class outcome<T&> : public detail::outcome_error {
   using value_type = T&;
 
   void set_value(T& value) noexcept {
+    expect_empty();
     value_ = std::addressof(value);
     has_value_ = true;
   }
@@ -128,7 +136,10 @@ class outcome<void> : public detail::outcome_error {
  public:
   using value_type = void;
 
-  void set_value() noexcept { has_value_ = true; }
+  void set_value() noexcept {
+    expect_empty();
+    has_value_ = true;
+  }
   void get() const { check(); }
 };
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -17,7 +18,10 @@
 #include <weft/base/error.hpp>
 #include <weft/base/operation_results.hpp>
 #include <weft/context/direct_initiation.hpp>
+#include <weft/sync/broadcast.hpp>
 #include <weft/sync/channel.hpp>
+#include <weft/sync/oneshot.hpp>
+#include <weft/sync/watch.hpp>
 
 namespace WEFT_NAMESPACE {
 
@@ -32,7 +36,8 @@ namespace detail {
 ///   - `void enqueue() noexcept`: under the locks, begins to wait: whoever performs it claims the
 ///     select first, by `id()`, and then has the whole operation ended;
 ///   - `auto start()`: what to call `arm()` of when the locks have been released;
-///   - a destructor that ends the waiting;
+///   - `void leave() noexcept`: no longer waits, once the select is claimed; what has been done is
+///     not done again. The destructor does it, too;
 ///   - `bool is_aborted() const` and `result_type take()`, of the one that was claimed.
 /// A case of a channel has an `executor_type` and `get_executor()` too.
 template <class T>
@@ -80,6 +85,16 @@ class select_locks {
 
 /// What the cases of a select have in common.
 struct select_whole {
+  /// Ends it, unless somebody else has. Not for a case that a channel ends: that is queued by the
+  /// channel.
+  void end_by(const void* who) noexcept {
+    if (claim.winner())
+      return;
+    const ending_lock lock(owner);
+    if (claim.claim(who))
+      scheduler_post(owner, op);
+  }
+
   scheduler& owner;
   operation* const op;
   execution_context& context;
@@ -109,8 +124,11 @@ class select_channel_wait final : public Base {
       : Base(&end, part.whole.owner, std::move(part.what), part.whole.claim), whole_(part.whole) {
     this->retain();
   }
-  ~select_channel_wait() {
-    if (!this->is_pending())
+  ~select_channel_wait() { leave(); }
+
+  /// Waits no longer, if it has lost.
+  void leave() noexcept {
+    if (!this->is_pending() || std::exchange(has_left_, true))
       return;
     {
       const std::lock_guard lock(this->core());
@@ -128,7 +146,7 @@ class select_channel_wait final : public Base {
   not_armed start() const noexcept { return {}; }
   const void* id() const noexcept { return static_cast<const typename Base::wait_type*>(this); }
   bool is_aborted() const noexcept { return !this->is_granted(); }
-  auto take() noexcept { return Base::result(); }
+  auto take() noexcept(noexcept(this->result())) { return this->result(); }
 
  private:
   static void end(operation* base, operation::action what) {
@@ -142,6 +160,7 @@ class select_channel_wait final : public Base {
   }
 
   select_whole& whole_;
+  bool has_left_ = false;
 };
 
 template <class... Cases>
@@ -162,11 +181,15 @@ class select_operation : public operation {
   /// What it touches is the operation itself.
   void retain() const noexcept {}
   void cancel(cancellation_type type) noexcept {
-    if (type != cancellation_type::none && whole_.claim.claim(this))
-      scheduler_post(whole_.owner, this);
+    if (type != cancellation_type::none)
+      whole_.end_by(this);
   }
 
   operation_results<error_code, results> take_results() { return take(indices()); }
+
+  void leave_owner() noexcept {
+    std::apply([](auto&... waits) { (waits.leave(), ...); }, waits_);
+  }
 
  private:
   template <std::size_t... I>
@@ -299,6 +322,36 @@ class send_case {
   value_type value_;
 };
 
+/// The receiver of a broadcast.
+template <class T>
+concept broadcast_receiver = requires(T& receiver) { receiver.take_missed(); };
+
+/// A case of a broadcast's receiver, or of a watch: `Initiation` is that of its operation, which
+/// has `result()`.
+template <class Initiation>
+class publishing_case {
+  using base = typename Initiation::operation_type;
+
+ public:
+  using executor_type = typename Initiation::executor_type;
+  using result_type = decltype(std::declval<const base&>().result());
+
+  explicit publishing_case(Initiation initiation) noexcept : initiation_(std::move(initiation)) {}
+  const executor_type& get_executor() const noexcept { return initiation_.get_executor(); }
+  auto& core() const noexcept { return initiation_.core(); }
+
+  class waiting : public base {
+   public:
+    waiting(operation::function f, scheduler& owner, publishing_case&& what,
+            select_claim& claim) noexcept
+        : base(f, owner, what.initiation_, &claim) {}
+  };
+  using wait = select_channel_wait<waiting>;
+
+ private:
+  Initiation initiation_;
+};
+
 template <class Token, class Tuple, std::size_t... I>
 auto select_of(Token& token, Tuple&& cases, std::index_sequence<I...>) {
   using first = std::decay_t<std::tuple_element_t<0, std::decay_t<Tuple>>>;
@@ -332,6 +385,27 @@ auto on_send(basic_channel<T, Policy, Executor, Transform>& channel,
                                                                           std::move(value));
 }
 
+/// The same with a oneshot_receiver.
+template <class T, class Policy, class Executor>
+auto on_receive(oneshot_receiver<T, Policy, Executor>& receiver) {
+  return on_receive(detail::channel_access::channel(receiver));
+}
+
+/// The same with the receiver of a broadcast. If values were overwritten before it came to them, it
+/// gives the oldest that is left; `receiver.take_missed()` tells how many. If copying the value
+/// throws, that leaves the wait of a coroutine or a fiber, or `run()`; the value is lost then.
+template <detail::broadcast_receiver Receiver>
+auto on_receive(Receiver& receiver) {
+  return detail::publishing_case(detail::publishing_access::initiation(receiver));
+}
+
+/// A case of async_select: that `watch` has another version than `known`. Its result is a
+/// std::optional of the version that it has; nothing, if there will be no other.
+template <class T, class Policy, class Executor>
+auto on_changed(basic_watch<T, Policy, Executor>& watch, std::uint64_t known) {
+  return detail::publishing_case(detail::publishing_access::initiation(watch, known));
+}
+
 /// Waits until one of several cases can be performed, and performs that one and no other:
 ///
 ///     const auto done = co_await async_select(on_receive(requests), on_send(log, line),
@@ -340,10 +414,10 @@ auto on_send(basic_channel<T, Policy, Executor, Transform>& channel,
 ///       case 0: serve(std::get<0>(done)); break;  // a std::optional: nothing, if it is closed
 ///       ...
 ///
-/// The arguments are cases (`on_receive`, `on_send`; `on_timeout` of io/), the first of them of a
-/// channel, and a completion token, which may be left out. If several cases can be performed at
-/// once, which one it is is left to chance, so that none starves. The channel of a case whose
-/// result says that it has been closed is ready at once from then on: leave it out.
+/// The arguments are cases (`on_receive`, `on_send`, `on_changed`; `on_timeout` of io/), the first
+/// of them not a timeout, and a completion token, which may be left out. If several cases can be
+/// performed at once, which one it is is left to chance, so that none starves. The channel of a
+/// case whose result says that it has been closed is ready at once from then on: leave it out.
 ///
 /// Completion: `void(error_code, std::variant<...>)`, with the result of the case that was
 /// performed, in its place. The other cases have had no effect: nothing was taken from their

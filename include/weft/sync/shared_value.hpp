@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <memory>
 #include <type_traits>
 #include <utility>
 
-#include <weft/base/config.hpp>
+#include <weft/base/strong_ptr.hpp>
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -15,7 +14,7 @@ template <class T>
 class shared_value {
   static constexpr bool is_in_place = std::is_nothrow_copy_constructible_v<T> &&
                                       std::is_nothrow_copy_assignable_v<T> && sizeof(T) <= 64;
-  using stored = std::conditional_t<is_in_place, T, std::shared_ptr<const T>>;
+  using stored = std::conditional_t<is_in_place, T, strong_ptr<const T>>;
 
  public:
   /// Throws what moving the value, or the allocation, throws.
@@ -33,7 +32,7 @@ class shared_value {
     if constexpr (is_in_place)
       return std::move(value);
     else
-      return std::make_shared<const T>(std::move(value));
+      return make_strong<const T>(std::move(value));
   }
 
   stored stored_;

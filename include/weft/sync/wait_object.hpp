@@ -22,9 +22,22 @@ struct no_request {};
 ///   - `bool try_enter(const request&) noexcept`: takes what is asked for if it is there, and
 ///     nobody waits before;
 ///   - `bool wait(core_request&) noexcept`: the same, and links the operation if not. Returns
-///     whether it is pending.
+///     whether it is pending;
+///   - if a wait that has completed leaves something to do without locks, `void conclude(const
+///     core_request&) noexcept`;
+///   - if what it gives must come back, `void give_back(const request&) noexcept`: takes it from an
+///     operation that is destroyed and has told nobody of it.
+///
+/// An operation can be destroyed so while its core is in use if the executor of the handler, or the
+/// context that its owner is of, is another than that of the core. Then it retains the core. To one
+/// that has been shut down it does no harm.
 template <class Core>
 class core_request : public core_operation<Core> {
+  // Looked at when all of the core is known: where a member is used.
+  template <class C = Core>
+  static constexpr bool must_come_back =
+      requires(C& core, const typename C::request& asked) { core.give_back(asked); };
+
  public:
   using signature = void(error_code);
   using request = typename Core::request;
@@ -32,18 +45,53 @@ class core_request : public core_operation<Core> {
   template <class Initiation>
   core_request(operation::function f, scheduler& owner, Initiation&& initiation) noexcept
       : core_operation<Core>(f, owner, initiation.core()), request_(initiation.request()) {}
+  ~core_request() {
+    if constexpr (must_come_back<>)
+      if (this->is_granted() && this->is_retaining()) [[unlikely]] {
+        this->core().change_thread();
+        this->core().give_back(request_);
+      }
+  }
 
   const request& asked() const noexcept { return request_; }
+
+  template <class C = Core>
+    requires must_come_back<C>
+  void retain_for_others() noexcept {
+    this->retain();
+  }
 
   bool try_complete() noexcept {
     if (!this->core().try_enter(request_))
       return false;
+    retain_what_must_come_back();
     this->become_granted();
     return true;
   }
-  bool start() noexcept { return this->core().wait(*this); }
+  bool start() noexcept {
+    retain_what_must_come_back();
+    return this->core().wait(*this);
+  }
+
+  void conclude() noexcept
+    requires requires(Core& core, const core_request& op) { core.conclude(op); }
+  {
+    this->core().conclude(*this);
+  }
+
+  operation_results<error_code> take_results() noexcept {
+    if (!this->is_granted())
+      return {error::operation_aborted};
+    this->become_taken();
+    return {error_code()};
+  }
 
  private:
+  void retain_what_must_come_back() noexcept {
+    if constexpr (must_come_back<>)
+      this->retain_if_abroad();
+  }
+
   [[no_unique_address]] const request request_;
 };
 
@@ -170,7 +218,8 @@ class wait_object {
 };
 
 /// Owns a lock that a core has granted, until `unlock` or its end: `Release` gives it back. The
-/// object that it is a lock of must outlive it.
+/// object that it is a lock of may end before, as when a context destroys the coroutine in which
+/// the lock lies.
 template <class Core, void (Core::*Release)() noexcept>
 class core_lock {
  public:
@@ -189,14 +238,16 @@ class core_lock {
 
   /// Gives the lock back. Does nothing if it owns none.
   void unlock() noexcept {
-    if (Core* const core = std::exchange(core_, nullptr))
+    if (Core* const core = std::exchange(core_, nullptr)) {
       (core->*Release)();
+      core->release();
+    }
   }
 
  private:
   friend struct lock_access;
 
-  explicit core_lock(Core& core) noexcept : core_(&core) {}
+  explicit core_lock(Core& core) noexcept : core_(&core) { core.retain(); }
 
   Core* core_ = nullptr;
 };
@@ -209,7 +260,7 @@ struct lock_access {
   /// Has it own nothing, without giving the lock back.
   template <class Lock>
   static void disown(Lock& lock) noexcept {
-    lock.core_ = nullptr;
+    std::exchange(lock.core_, nullptr)->release();
   }
   /// The core that a core_lock holds, or that of a mutex.
   template <class Lock>
@@ -231,9 +282,10 @@ class lock_request : public core_request<Core> {
   using core_request<Core>::core_request;
 
   operation_results<error_code, Lock> take_results() noexcept {
-    if (this->is_granted())
-      return {error_code(), lock_access::adopt<Lock>(this->core())};
-    return {error::operation_aborted, Lock()};
+    if (!this->is_granted())
+      return {error::operation_aborted, Lock()};
+    this->become_taken();
+    return {error_code(), lock_access::adopt<Lock>(this->core())};
   }
 };
 

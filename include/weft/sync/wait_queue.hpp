@@ -21,25 +21,36 @@
 //
 // An object is a handle of a core. The core has the lock, the state and the queues of operations
 // that wait; it belongs to a context, whose wait_service knows it. The handle owns a reference to
-// it, and so does each waiting operation that may be cancelled; the others own none.
+// it, and so does each waiting operation that may be cancelled, or ended by others than threads of
+// the core's context; the others own none.
 //
 // States of an operation that waits, changed under the lock of its core:
 //   fresh -> pending    linked in a queue of its core, counted as work of its owner
 //   fresh -> granted    it has completed in its start, which tells that it has, or before
 //   pending -> granted  unlinked: what it waited for has been given to it
 //   pending -> aborted  unlinked: cancelled, or its object or context has ended
+//   granted -> taken    whoever waited has the result; without a lock
 // A relocking_operation then goes through the queue of a mutex, under the lock of that. It keeps
 // its state meanwhile, for its first core may be asked to cancel it still. A pending operation is
 // the core's. Who brings it into a later state owns it, and when the lock has been released gives
 // it to its owner, or destroys it if the context ends. From then on its core is not touched for it,
-// so its handler may destroy the object. A cancellation that comes later changes nothing.
+// so its handler may destroy the object, unless the operation is destroyed and gives back what it
+// was granted (core_request). A cancellation that comes later changes nothing.
 //
 // The owner of an operation may be of another context than its core. Then the wait_service of the
 // owner's context knows the operation, from when it is about to be pending until it is given to its
 // owner or destroyed; and it owns a reference to its core. When that context ends, it has the
 // operation taken out of its core and given to its owner, which destroys it un-called.
 //
-// Lock order: a cancellation signal before a core; no two cores; a core before a wait_service, and
+// Contexts that share an object are not destroyed by two threads at the same time: what one gives
+// back may be granted to an operation of the other.
+//
+// What waits in several cores at once, and is ended by others too (a select), is queued with its
+// owner under the lock of that wait_service: an `ending_lock`. So the context either comes first,
+// or finds it with its scheduler.
+//
+// Lock order: a cancellation signal before a core; no two cores (but a select locks those of
+// all its channels, in the order of their addresses); a core before a wait_service, and
 // before no other lock but those inside scheduler_work_started and use_service. Handlers and
 // allocators are never called under it.
 
@@ -118,7 +129,7 @@ class wait_list {
 /// An operation that waits in a core.
 class waiting_operation : public operation, public waiter {
  public:
-  enum class state : std::uint8_t { fresh, pending, granted, aborted };
+  enum class state : std::uint8_t { fresh, pending, granted, aborted, taken };
 
   /// The scheduler whose threads complete it.
   scheduler& owner() const noexcept { return *owner_; }
@@ -128,6 +139,11 @@ class waiting_operation : public operation, public waiter {
 
   /// It has completed before it has been linked.
   void become_granted() noexcept { state_ = state::granted; }
+  /// Who waited for it is told so.
+  void become_taken() noexcept {
+    assert(state_ == state::granted);
+    state_ = state::taken;
+  }
 
   /// Success if it was granted. A kind of operation with other results has a function of its own.
   operation_results<error_code> take_results() noexcept {
@@ -295,6 +311,19 @@ class completed_wait {
   waiting_operation* op_ = nullptr;
 };
 
+/// The lock of the wait_service of `owner`'s context, which is there: an operation of its is
+/// pending, or was.
+class WEFT_API ending_lock {
+ public:
+  explicit ending_lock(scheduler& owner) noexcept;
+  ending_lock(const ending_lock&) = delete;
+  ending_lock& operator=(const ending_lock&) = delete;
+  ~ending_lock();
+
+ private:
+  wait_service& service_;
+};
+
 /// What the wait_service of a context knows of a core.
 class WEFT_API wait_registration {
  public:
@@ -353,6 +382,13 @@ class wait_core : public wait_registration {
   void lock() noexcept { mutex_.lock(); }
   void unlock() noexcept { mutex_.unlock(); }
 
+  /// An object of one thread, or an operation that waits in it, may be ended by another one, which
+  /// knows that it is the last.
+  void change_thread() noexcept {
+    if constexpr (!is_concurrent)
+      mutex_.hand_over();
+  }
+
   void retain() noexcept { references_.add(); }
   void release() noexcept {
     if (references_.drop())
@@ -369,7 +405,7 @@ class wait_core : public wait_registration {
   /// The end of the object: nothing is started in it from now on. Aborts all that is pending, and
   /// gives back the handle's reference.
   void close() noexcept {
-    hand_over();
+    change_thread();
     {
       completed_waits done;
       const std::lock_guard lock(*this);
@@ -396,18 +432,12 @@ class wait_core : public wait_registration {
 
  private:
   void shut_down(completed_waits& out) noexcept final {
-    hand_over();
+    change_thread();
     {
       const std::lock_guard lock(*this);
       take_all(out);
     }
-    hand_over();
-  }
-
-  /// An object of one thread may be ended by another one, which knows that it is the last.
-  void hand_over() noexcept {
-    if constexpr (!is_concurrent)
-      mutex_.hand_over();
+    change_thread();
   }
 
   typename Policy::mutex mutex_;
@@ -453,8 +483,13 @@ class core_handle {
       core_->close();
   }
 
-  Core* operator->() const noexcept { return core_; }
-  Core& operator*() const noexcept { return *core_; }
+  /// Whether it has not been moved from.
+  explicit operator bool() const noexcept { return core_ != nullptr; }
+  Core* operator->() const noexcept { return &**this; }
+  Core& operator*() const noexcept {
+    assert(core_ && "an object is used that has been moved from: assign another one to it first");
+    return *core_;
+  }
 
  private:
   Core* core_;
@@ -466,9 +501,10 @@ class core_handle {
 template <class Core, class Base = waiting_operation>
 class core_operation : public Base {
  public:
+  /// May be called again.
   void retain() noexcept {
-    core_->retain();
-    is_retaining_ = true;
+    if (!std::exchange(is_retaining_, true))
+      core_->retain();
   }
 
   /// It is about to be linked.
@@ -498,15 +534,22 @@ class core_operation : public Base {
   }
 
   Core& core() const noexcept { return *core_; }
+  bool is_retaining() const noexcept { return is_retaining_; }
+
+  /// The context of its owner may end before that of its core.
+  void retain_if_abroad() noexcept {
+    if (&this->owner() != &core_->owner()) [[unlikely]]
+      retain();
+  }
 
   [[gnu::noinline]] void wait_abroad(waiting_operation::abandon_function f) noexcept {
-    if (!is_retaining_)
-      retain();
+    retain();
     this->go_abroad(f);
   }
 
   static bool abandon(waiting_operation& op) noexcept {
     auto& self = static_cast<core_operation&>(op);
+    self.core_->change_thread();
     completed_waits done;
     const std::lock_guard lock(*self.core_);
     if (!self.is_pending())

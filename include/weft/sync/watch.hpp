@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include <weft/async/async_result.hpp>
@@ -24,33 +25,39 @@ template <class T, class Policy>
 class watch_core;
 
 template <class T, class Policy>
-class watch_wait : public core_operation<watch_core<T, Policy>> {
+class watch_wait : public publishing_wait<watch_core<T, Policy>> {
   using core_type = watch_core<T, Policy>;
 
  public:
   template <class Initiation>
-  watch_wait(operation::function f, scheduler& owner, Initiation&& initiation) noexcept
-      : core_operation<core_type>(f, owner, initiation.core()), known(initiation.known()) {}
+  watch_wait(operation::function f, scheduler& owner, Initiation&& initiation,
+             select_claim* claim = nullptr) noexcept
+      : publishing_wait<core_type>(f, owner, initiation.core(), claim), known(initiation.known()) {}
 
   bool start() noexcept { return this->core().start(*this); }
   operation_results<error_code, std::uint64_t> take_results() const noexcept {
     if (!this->is_granted())
       return {error::operation_aborted, known};
-    return {to_error_code(outcome), version};
+    return {to_error_code(this->outcome), version};
+  }
+
+  /// As a case of a select.
+  std::optional<std::uint64_t> result() const noexcept {
+    return version != known ? std::optional(version) : std::nullopt;
   }
 
   const std::uint64_t known;
   std::uint64_t version = known;
-  channel_outcome outcome = channel_outcome::success;
 };
 
 /// The latest value and its version; and who waits for another one.
 template <class T, class Policy>
-class watch_core final : public publishing_core<watch_wait<T, Policy>, Policy> {
+class watch_core final
+    : public publishing_core<watch_core<T, Policy>, watch_wait<T, Policy>, Policy> {
   using wait = watch_wait<T, Policy>;
-  using base = publishing_core<wait, Policy>;
+  using base = publishing_core<watch_core, wait, Policy>;
   using base::is_closed_;
-  using base::waiting_;
+  friend base;
 
  public:
   watch_core(execution_context& context, T&& value) : base(context), value_(std::move(value)) {}
@@ -63,10 +70,10 @@ class watch_core final : public publishing_core<watch_wait<T, Policy>, Policy> {
       return false;
     std::swap(value_, next);  // what was there goes when the lock has gone
     ++version_;
-    while (wait* const op = waiting_.pop()) {
-      op->version = version_;
-      done.grant(*op);
-    }
+    this->take_each([&](wait& op) {
+      receive(op);
+      done.grant(op);
+    });
     return true;
   }
 
@@ -76,21 +83,16 @@ class watch_core final : public publishing_core<watch_wait<T, Policy>, Policy> {
     return value_;
   }
 
-  bool start(wait& op) noexcept {
-    const std::lock_guard lock(*this);
-    if (op.known == version_ && !is_closed_) {
-      op.become_pending();
-      waiting_.push(op);
-      return true;
-    }
+ private:
+  bool receive(wait& op) noexcept {
+    if (op.known == version_ && !is_closed_)
+      return false;
     op.version = version_;
     if (op.known == version_)
       op.outcome = channel_outcome::closed;
-    op.become_granted();
-    return false;
+    return true;
   }
 
- private:
   shared_value<T> value_;
   std::uint64_t version_ = 1;
 };
@@ -175,6 +177,8 @@ class basic_watch {
   }
 
  private:
+  friend struct detail::publishing_access;
+
   class initiate {
    public:
     using executor_type = Executor;

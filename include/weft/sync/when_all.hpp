@@ -30,12 +30,13 @@ struct finish_all {
 /// Waits for several operations at a time, and keeps what comes of each: `when_all(ops...)` is an
 /// operation itself, unstarted, for co_await or a completion token.
 ///
-///     auto [size, record] = co_await when_all(socket.async_read_some(buffer),
-///     std::move(a_future)); if (!size)
+///     auto [size, record] =
+///         co_await when_all(socket.async_read_some(buffer), std::move(a_future));
+///     if (!size)
 ///       std::rethrow_exception(size.error());
 ///
-/// An operation is anything that takes a completion token, a future, or an awaitable, which is
-/// started as by co_spawn in the executor of whoever waits.
+/// An operation is anything that takes a completion token, a future, or an awaitable or a task,
+/// which is started as by co_spawn in the executor of whoever waits.
 ///
 /// Completion signature: `void(std::tuple<outcome<T>...>)`, or `void(std::vector<outcome<T>>)` for
 /// a range of operations of one type (moved from an rvalue, else copied). T is what a future of the

@@ -27,8 +27,9 @@ struct finish_any {
 /// Waits until one of the operations has completed, in whatever way, cancels the others, and
 /// completes when all have.
 ///
-///     auto [first, outcomes] = co_await when_any(socket.async_read_some(buffer),
-///     timer.async_wait()); if (first == 0)
+///     auto [first, outcomes] =
+///         co_await when_any(socket.async_read_some(buffer), timer.async_wait());
+///     if (first == 0)
 ///       use(std::get<0>(outcomes).get());
 ///
 /// Completion signature: `void(std::size_t, std::tuple<outcome<T>...>)`, or with a vector of

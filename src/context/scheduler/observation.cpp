@@ -5,6 +5,8 @@
 
 #include <weft/base/clock.hpp>
 
+#include "base/atomic_max.hpp"
+
 namespace WEFT_NAMESPACE::detail {
 namespace {
 
@@ -49,8 +51,7 @@ void shared_histogram::add(std::int64_t nanoseconds) noexcept {
   const auto value = static_cast<std::uint64_t>(std::max<std::int64_t>(0, nanoseconds));
   buckets_[log_buckets::index(value)].fetch_add(1, std::memory_order_relaxed);
   sum_.fetch_add(value, std::memory_order_relaxed);
-  std::uint64_t most = max_.load(std::memory_order_relaxed);
-  while (most < value && !max_.compare_exchange_weak(most, value, std::memory_order_relaxed)) {}
+  raise_to(max_, value);
 }
 
 void observation::measure(bool on) noexcept {

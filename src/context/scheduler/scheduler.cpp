@@ -3,42 +3,78 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 
 namespace WEFT_NAMESPACE::detail {
 
 // A worker's stay: what enters leaves, also when a handler throws.
 struct scheduler::stay {
-  explicit stay(scheduler& owner) noexcept : self(owner), w(owner, owner.biased_) { self.enter(w); }
-  ~stay() { self.leave(w); }
+  explicit stay(scheduler& owner)
+      : self(owner),
+        memory(owner.first_is_taken_.test_and_set(std::memory_order_acquire) ? new worker_memory
+                                                                             : owner.first_),
+        w(*std::construct_at(&memory->object, owner, owner.biased_)) {
+    self.enter(w);
+  }
+  ~stay() {
+    self.leave(w);
+    std::destroy_at(&w);
+    if (memory == self.first_)
+      self.first_is_taken_.clear(std::memory_order_release);
+    else
+      delete memory;
+  }
 
   scheduler& self;
-  worker w;
+  // Not on the stack, which the child of a fork, before it is told of this scheduler, may give to
+  // another thread.
+  worker_memory* const memory;
+  worker& w;
 };
 
-scheduler::scheduler(execution_context& context)
-    : scheduler(context, scheduler_options{.own_thread = true}) {}
+scheduler::scheduler(execution_context& context) : scheduler(context, scheduler_options{}) {
+  work_started();
+  start_threads(1);
+}
 
 scheduler::scheduler(execution_context& context, const scheduler_options& options)
-    : service(context), options_(options), biased_(options.single_thread || may_bias()) {
-  if (options_.own_thread) {
-    work_started();
-    own_thread_ = std::thread([this] { run(); });
-  }
-}
+    : service(context), options_(options), biased_(options.single_thread || may_bias()) {}
 
 scheduler::~scheduler() {
-  stop_own_thread();
+  stop_threads();
+  if (!first_is_taken_.test_and_set(std::memory_order_acquire))
+    delete first_;  // else the process ends inside run()
 }
 
-void scheduler::stop_own_thread() noexcept {
-  if (own_thread_.joinable()) {
+void scheduler::start_threads(std::size_t count) {
+  own_threads_.start(count, *this);
+}
+
+void scheduler::join_threads() noexcept {
+  if (own_threads_.is_here())
+    own_threads_.join();
+}
+
+void scheduler::stop_threads() noexcept {
+  if (own_threads_.size() == 0)
+    return;
+  if (own_threads_.is_here()) {
     stop();
-    own_thread_.join();
+    own_threads_.join();
+  } else {  // the program has not told this child
+    forget_the_dead();
+    own_threads_.abandon();
   }
+}
+
+void scheduler::stop_threads_at_exit() noexcept {
+  stop();
+  own_threads_.let_go_of_this_thread();
+  own_threads_.join();
 }
 
 void scheduler::shutdown() {
-  stop_own_thread();
+  stop_threads();
   // Destroying an operation may destroy objects that queue others.
   for (;;) {
     operation* op;
@@ -247,7 +283,16 @@ void scheduler::set_driver(driver* driver) noexcept {
 void scheduler::notify_fork(execution_context::fork_event event) {
   if (event != execution_context::fork_event::fork_child)
     return;
-  // Of the workers only those of the forking thread are left; their stacks can still be read.
+  forget_the_dead();
+  const std::size_t count = own_threads_.size();
+  own_threads_.abandon();
+  start_threads(count);
+}
+
+/// In the child of a fork: of the workers only those of the forking thread are left.
+void scheduler::forget_the_dead() noexcept {
+  // An observer's thread may have been at it, which the program cannot keep away.
+  std::construct_at(&mutex_);
   awake_ = 0;
   threads_ = 0;
   blocked_ = 0;
@@ -267,6 +312,8 @@ void scheduler::notify_fork(execution_context::fork_event event) {
       backlog_.append(w->local_);
       left_ += w->counts();
       *link = w->next_;
+      if (w == &first_->object)
+        first_is_taken_.clear(std::memory_order_relaxed);
     }
   }
   several_.store(false, std::memory_order_relaxed);
@@ -282,10 +329,6 @@ void scheduler::notify_fork(execution_context::fork_event event) {
   end_watch();
   searching_.store(false, std::memory_order_relaxed);
   idle_.store(0, std::memory_order_relaxed);
-  if (options_.own_thread) {
-    own_thread_.detach();
-    own_thread_ = std::thread([this] { run(); });
-  }
 }
 
 // ---- run() and its siblings

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <thread>
 
 #include <weft/base/error_code.hpp>
 #include <weft/context/backend_kind.hpp>
@@ -16,6 +16,7 @@
 #include "context/scheduler/inbox.hpp"
 #include "context/scheduler/observation.hpp"
 #include "context/scheduler/observer.hpp"
+#include "context/scheduler/thread_group.hpp"
 #include "context/scheduler/worker.hpp"
 
 namespace WEFT_NAMESPACE::detail {
@@ -23,7 +24,6 @@ namespace WEFT_NAMESPACE::detail {
 /// How a context wants its scheduler.
 struct scheduler_options {
   bool single_thread = false;        // everything on one thread, which is checked
-  bool own_thread = false;           // run by a thread of the scheduler's own
   bool membarrier = true;            // may be used, if the kernel has it
   std::chrono::nanoseconds spin{0};  // how long a worker looks for work before it sleeps
   backend_kind backend = backend_kind::automatic;
@@ -128,6 +128,10 @@ class scheduler final : public execution_context::service {
   bool alone() const noexcept {
     return worker::current(*this) && !several_.load(std::memory_order_relaxed);
   }
+  /// Whether besides it has little queued: less than a turn.
+  bool alone_and_idle() const noexcept {
+    return alone() && worker::current(*this)->local_.size() < worker::poll_interval;
+  }
 
   /// The calling thread, which is in run(), is about to wait for what nobody is known to bring.
   /// False if all others do so already. Otherwise `unblock` is to follow.
@@ -165,8 +169,17 @@ class scheduler final : public execution_context::service {
   /// Whether all workers sleep; if so, `o` is told when one wakes.
   bool all_asleep(observer& o) noexcept;
 
-  /// Stops and joins the thread of the scheduler's own, if it has one.
-  void stop_own_thread() noexcept;
+  /// Has threads of its own run it, which the child of a fork starts anew when it is told. Not
+  /// beside one another.
+  void start_threads(std::size_t count);
+  /// Whether it, and its threads, are of this process, not of the parent of a fork.
+  bool is_here() const noexcept { return own_threads_.is_here(); }
+  /// Waits until they have returned.
+  void join_threads() noexcept;
+  /// Stops it and joins them, if it has any.
+  void stop_threads() noexcept;
+  /// The same when the process ends; that may be in one of them.
+  void stop_threads_at_exit() noexcept;
 
  private:
   friend class scheduler_model;  // its invariants, in tests/model/scheduler_test.cpp
@@ -175,6 +188,8 @@ class scheduler final : public execution_context::service {
   using atomic = scheduler_atomics::atomic<T>;
   enum class wait : bool { no, yes };
   struct stay;
+
+  void forget_the_dead() noexcept;
 
   static constexpr auto no_deadline = clock::time_point::max();
   static constexpr std::int64_t credit = std::int64_t(1) << 40;
@@ -302,7 +317,15 @@ class scheduler final : public execution_context::service {
   observer* observers_ = nullptr;
 
   atomic<std::thread::id> bound_thread_{};  // with single_thread: the one allowed
-  std::thread own_thread_;
+  thread_group own_threads_;
+
+  union worker_memory {
+    worker_memory() noexcept {}
+    ~worker_memory() {}
+    worker object;
+  };
+  worker_memory* const first_ = new worker_memory;  // of one worker; others are allocated
+  std::atomic_flag first_is_taken_;
 };
 
 }  // namespace WEFT_NAMESPACE::detail

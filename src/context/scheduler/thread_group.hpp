@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <thread>
 #include <vector>
 
-#include "context/scheduler/scheduler.hpp"
+#include "base/home_process.hpp"
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -17,8 +18,16 @@ class thread_group {
     return std::max<std::size_t>(2, 2 * std::size_t(std::thread::hardware_concurrency()));
   }
 
-  /// An exception that leaves an operation on one of the threads ends the program.
-  void start(std::size_t count, scheduler& owner) {
+  std::size_t size() const noexcept { return threads_.size(); }
+
+  /// Whether this process is the one that has them, and not a child of it.
+  bool is_here() const noexcept { return home_.is_here(); }
+
+  /// An exception that leaves an operation on one of the threads ends the program. Throws
+  /// system_error; those started until then run.
+  template <class Scheduler>
+  void start(std::size_t count, Scheduler& owner) {
+    home_.move_here();
     threads_.reserve(count);
     while (threads_.size() != count)
       threads_.emplace_back([&owner]() noexcept { owner.run(); });
@@ -30,7 +39,25 @@ class thread_group {
     threads_.clear();
   }
 
+  /// Leaves the calling thread out, if it is one of them.
+  void let_go_of_this_thread() noexcept {
+    const auto self = std::find_if(threads_.begin(), threads_.end(), [](const std::thread& t) {
+      return t.get_id() == std::this_thread::get_id();
+    });
+    if (self == threads_.end())
+      return;
+    self->detach();
+    threads_.erase(self);
+  }
+
+  /// In the child of a fork: what is known of them is left alone, for others may have their names.
+  void abandon() noexcept {
+    std::construct_at(&threads_);
+    home_.move_here();
+  }
+
  private:
+  home_process home_;
   std::vector<std::thread> threads_;
 };
 

@@ -31,9 +31,9 @@ class statistic {
   std::atomic<std::uint64_t> value_{0};
 };
 
-/// One thread's stay in `run()` (or one of its siblings). It lives on that thread's stack; calls
-/// nested in handlers make a chain of workers.
-class worker {
+/// One thread's stay in `run()` (or one of its siblings). Calls nested in handlers make a
+/// chain of workers.
+class alignas(64) worker {  // a cache line: its neighbours are other threads'
  public:
   static constexpr unsigned poll_interval = scheduler_atomics::poll_interval;
   /// Of a turn at whose beginning there was no event to look for, among short handlers.

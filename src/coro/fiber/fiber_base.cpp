@@ -59,7 +59,9 @@ bool fiber_base::run() noexcept {
   for (;;) {
     goes_on();
     thread.running = this;
+    const resume_loop::nested loops = resume_loop::exchange_nested(loops_);
     fiber_context::resume(thread);
+    loops_ = resume_loop::exchange_nested(loops);
     thread.running = outer;
     if (stage_ == stage::ended) [[unlikely]]
       return true;

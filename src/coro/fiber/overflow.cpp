@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "coro/fiber/overflow.hpp"
 
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 
 #include <weft/coro/fiber/fiber_base.hpp>
 
+#include "base/fork_order.hpp"
 #include "coro/fiber/stack_memory.hpp"
 
 namespace WEFT_NAMESPACE::detail {
@@ -86,6 +88,25 @@ bool install() noexcept {
          ::sigaction(SIGSEGV, &action, nullptr) == 0;
 }
 
+enum class handler : unsigned char { untried, installed, refused };
+constinit std::atomic<handler> our_handler{handler::untried};
+constinit std::mutex installing;  // held to install it
+
+[[gnu::constructor(fork_locks)]] void hold_around_forks() noexcept {
+  const auto unlock = [] { installing.unlock(); };
+  ::pthread_atfork([] { installing.lock(); }, unlock, unlock);
+}
+
+bool is_installed() noexcept {
+  if (our_handler.load(std::memory_order_acquire) == handler::untried) [[unlikely]] {
+    const std::lock_guard lock(installing);
+    if (our_handler.load(std::memory_order_relaxed) == handler::untried)
+      our_handler.store(install() ? handler::installed : handler::refused,
+                        std::memory_order_release);
+  }
+  return our_handler.load(std::memory_order_relaxed) == handler::installed;
+}
+
 /// The alternative signal stack of a thread that has none of its own.
 class signal_stack {
  public:
@@ -129,8 +150,7 @@ class signal_stack {
 void watch_for_overflow() noexcept {
   if (ignored.load(std::memory_order_relaxed))
     return;
-  static const bool installed = install();
-  if (installed)
+  if (is_installed())
     static thread_local const signal_stack stack;
 }
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <limits>
 
 #include <weft/base/config.hpp>
 
@@ -23,6 +24,8 @@ void discard_stack(std::byte* memory, std::size_t bytes) noexcept;
 /// process may have: so many at most. Thread-safe.
 class WEFT_API stack_guards {
  public:
+  /// By advice first; by protection up to a quarter of the mappings that the process may have.
+  constexpr stack_guards() noexcept = default;
   /// `most_protected`: of guards by protection. `by_advice`: try that first.
   explicit stack_guards(long most_protected, bool by_advice = true) noexcept
       : by_advice_(by_advice), left_(most_protected) {}
@@ -33,11 +36,11 @@ class WEFT_API stack_guards {
   void uninstalled(std::size_t count) noexcept;
 
  private:
-  std::atomic<bool> by_advice_;
-  std::atomic<long> left_;
-};
+  static constexpr long unread = std::numeric_limits<long>::min();
 
-/// For the stack pool: a quarter of the mappings that the process may have.
-long most_protected_guards() noexcept;
+  std::atomic<bool> by_advice_{true};
+  std::atomic<long> advised_{0};
+  std::atomic<long> left_{unread};  // until the first by protection
+};
 
 }  // namespace WEFT_NAMESPACE::detail

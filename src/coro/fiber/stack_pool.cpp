@@ -10,6 +10,9 @@
 #include <new>
 #include <utility>
 
+#include "base/atomic_max.hpp"
+#include "base/fork_order.hpp"
+#include "base/never_destroyed.hpp"
 #include "coro/fiber/overflow.hpp"
 #include "coro/fiber/stack_depot.hpp"
 
@@ -41,7 +44,7 @@ constexpr unsigned room(unsigned size_class) noexcept {
 }
 
 struct central_stacks {
-  stack_guards guards{most_protected_guards()};
+  stack_guards guards;
   stack_depot depots[class_count] = {{usable(0), guards}, {usable(1), guards}, {usable(2), guards},
                                      {usable(3), guards}, {usable(4), guards}, {usable(5), guards},
                                      {usable(6), guards}, {usable(7), guards}, {usable(8), guards},
@@ -51,6 +54,7 @@ struct central_stacks {
   struct thread_stacks* threads = nullptr;
   std::atomic<std::size_t> own_bytes{0};
   std::atomic<std::size_t> own_stacks{0};
+  std::atomic<std::size_t> own_high_water{0};
   std::atomic<std::size_t> own_without_guard{0};
 };
 
@@ -58,20 +62,19 @@ void lock_for_fork() noexcept;
 void unlock_after_fork() noexcept;
 void begin_in_child() noexcept;
 
-/// It is never destroyed: fibers may end after main has returned.
-central_stacks& central() {
-  alignas(central_stacks) static std::byte memory[sizeof(central_stacks)];
-  static auto* const stacks = [] {
-    auto* const made = ::new (static_cast<void*>(memory)) central_stacks;
-    ::pthread_atfork(&lock_for_fork, &unlock_after_fork, &begin_in_child);
-    return made;
-  }();
-  return *stacks;
+central_stacks& central() noexcept {
+  static never_destroyed<central_stacks> all;
+  return all.object;
+}
+
+[[gnu::constructor(fork_locks)]] void hold_around_forks() noexcept {
+  ::pthread_atfork(&lock_for_fork, &unlock_after_fork, &begin_in_child);
 }
 
 /// The stacks that a thread keeps. `count` is written by the thread only, and read by statistics;
 /// and by the child of a fork, which takes over the stacks of threads that it does not have: so
-/// many of the first are the thread's at any moment.
+/// many of the first are the thread's at any moment. (Those on the way to or from a depot are lost
+/// to the child.)
 struct thread_stacks {
   enum class state : unsigned char { fresh, active, exited };
   struct list {
@@ -192,7 +195,8 @@ stack_context map_own(std::size_t size) {
     throw std::bad_alloc();
   central_stacks& all = central();
   const bool is_guarded = all.guards.install(memory);
-  all.own_stacks.fetch_add(1, std::memory_order_relaxed);
+  const std::size_t stacks = all.own_stacks.fetch_add(1, std::memory_order_relaxed) + 1;
+  raise_to(all.own_high_water, stacks);
   all.own_bytes.fetch_add(page + bytes, std::memory_order_relaxed);
   all.own_without_guard.fetch_add(!is_guarded, std::memory_order_relaxed);
   return {memory + page + bytes, bytes, is_guarded ? own_guarded : own_unguarded};
@@ -239,7 +243,8 @@ void stack_pool::give(stack_context& stack) noexcept {
 stack_pool::statistics stack_pool::read_statistics() noexcept {
   central_stacks& all = central();
   statistics result{};
-  result.in_use = result.high_water = all.own_stacks.load(std::memory_order_relaxed);
+  result.in_use = all.own_stacks.load(std::memory_order_relaxed);
+  result.high_water = all.own_high_water.load(std::memory_order_relaxed);
   result.unguarded = all.own_without_guard.load(std::memory_order_relaxed);
   result.bytes = all.own_bytes.load(std::memory_order_relaxed);
   std::size_t kept = 0;

@@ -83,6 +83,9 @@ class backend {
   virtual void poll(std::int64_t timeout, operation_queue& ready) noexcept = 0;
   virtual void wake() noexcept = 0;
 
+  /// Whether the last poll has left something to the next, which then does not sleep.
+  bool has_more() const noexcept { return more_.load(std::memory_order_relaxed); }
+
   /// Hands to the kernel what would go with the next poll. By the thread that polls.
   virtual void flush() noexcept {}
   /// A descriptor that is readable while a poll would find something, and after `wake`. Asked for
@@ -94,6 +97,7 @@ class backend {
 
  protected:
   std::atomic<bool> batches_{false};
+  std::atomic<bool> more_{false};
 };
 
 std::unique_ptr<backend> make_epoll_backend(io_driver& driver);

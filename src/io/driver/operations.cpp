@@ -44,6 +44,8 @@ inline io_status io_driver::attempt(io_object& object, io_operation* op) noexcep
 void io_driver::note_attempt(io_object& object, io_operation& op, io_status status) noexcept {
   if (status == io_status::again || (status == io_status::drained && !object.hangup))
     object.is_ready(op.queue()) = false;
+  if (op.queue() == io_queue::read)
+    object.emptied = status == io_status::again || status == io_status::drained;
   op.later_ = status == io_status::later;
   if (op.later_)
     try_later(object);
@@ -216,15 +218,14 @@ void io_driver::refuse(io_object& object, io_operation* to_pool, operation_queue
   finish(object, to_pool, ready);
 }
 
-void io_driver::answered(io_operation* op, int result, unsigned flags,
-                         operation_queue& ready) noexcept {
+void io_driver::answered(io_operation* op, io_answer answer, operation_queue& ready) noexcept {
   const io_kind& kind = op->kind();
-  if (!kind.plain || op->polled_ || result == -ECANCELED) [[unlikely]]
-    return answered_specially(op, result, flags, ready);
+  if (!kind.plain || op->polled_ || answer.result == -ECANCELED) [[unlikely]]
+    return answered_specially(op, answer, ready);
   io_object& object = *op->object_;
   object.mutex.lock();
   object.count_submitted(-1);
-  const io_status status = kind.finish(*op, result);
+  const io_status status = kind.finish(*op, answer);
   if (is_unfinished(status)) [[unlikely]]
     return go_on(object, op, status, ready);
   const io_queue queue = op->queue();
@@ -235,25 +236,25 @@ void io_driver::answered(io_operation* op, int result, unsigned flags,
   object.mutex.unlock();
 }
 
-[[gnu::noinline]] void io_driver::answered_specially(io_operation* op, int result, unsigned flags,
+[[gnu::noinline]] void io_driver::answered_specially(io_operation* op, io_answer answer,
                                                      operation_queue& ready) noexcept {
   if (op->kind().feed)
-    return fed(static_cast<stream_source&>(*op), result, flags, ready);
+    return fed(static_cast<stream_source&>(*op), answer, ready);
   io_object& object = *op->object_;
   object.mutex.lock();
   object.count_submitted(-1);
   io_status status = io_status::again;
-  if (result == -ECANCELED) {
+  if (answer.result == -ECANCELED) {
     // Unasked for, it means that the thread which submitted the operation has exited.
   } else if (op->polled_) {
-    if (result < 0) {
-      op->fail(-result);
+    if (answer.result < 0) {
+      op->fail(-answer.result);
       status = io_status::done;
     } else {
       status = attempt(object, op);
     }
   } else {
-    status = op->kind().finish(*op, result);
+    status = op->kind().finish(*op, answer);
     if (op->kind().makes_descriptor && !is_unfinished(status))
       note_shortage(object, *op);
   }
@@ -263,8 +264,10 @@ void io_driver::answered(io_operation* op, int result, unsigned flags,
 
 /// Takes note of whether a read after this one is tried at once. Object locked.
 inline void io_driver::note_answer(io_object& object, io_queue queue, io_status status) noexcept {
-  if (queue == io_queue::read)
+  if (queue == io_queue::read) {
     object.is_ready(io_queue::read) = status == io_status::done && object.misses < 4;
+    object.emptied = status != io_status::done;
+  }
 }
 
 /// After what the kernel has answered. Unlocks the object.
@@ -282,6 +285,7 @@ inline void io_driver::note_answer(io_object& object, io_queue queue, io_status 
     op->later_ = true;
     try_later(object);  // it stays the front of its queue
   } else if (is_unfinished(status)) {
+    note_answer(object, op->queue(), status);
     to_pool = submit(object, op, ready);
   } else {
     note_answer(object, op->queue(), status);

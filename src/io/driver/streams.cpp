@@ -31,13 +31,12 @@ bool io_driver::supplied(io_object& object, io_operation* op) noexcept {
 }
 
 /// The kernel has taken something for a source, or has ended doing so.
-void io_driver::fed(stream_source& source, int result, unsigned flags,
-                    operation_queue& ready) noexcept {
+void io_driver::fed(stream_source& source, io_answer answer, operation_queue& ready) noexcept {
   io_object& object = source.object();
   bool more = false;
   {
     const object_lock lock(object.mutex);
-    more = source.kind().feed(source, result, flags);
+    more = source.kind().feed(source, answer);
     if (!more) {
       object.count_submitted(-1);
       object.list(io_queue::concurrent).erase(&source);

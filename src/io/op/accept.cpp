@@ -55,9 +55,9 @@ void prepare_accept(io_operation& base, io_uring_sqe& sqe) noexcept {
   io_uring_prep_accept(&sqe, op.fd, address, address ? &op.address_size : nullptr, SOCK_CLOEXEC);
 }
 
-io_status finish_accept(io_operation& base, int result) noexcept {
+io_status finish_accept(io_operation& base, io_answer answer) noexcept {
   auto& op = static_cast<accept_operation&>(base);
-  if (result == -EINTR || result == -EAGAIN || !answered(op, result))
+  if (answer.result == -EINTR || answer.result == -EAGAIN || !answered(op, answer.result))
     return io_status::again;
   return io_status::done;
 }

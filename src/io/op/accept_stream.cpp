@@ -56,12 +56,12 @@ class accept_source final : public stream_source {
     io_uring_prep_multishot_accept(&sqe, base.fd, nullptr, nullptr, SOCK_CLOEXEC);
   }
 
-  static bool feed(io_operation& base, int result, unsigned flags) noexcept {
-    static_cast<accept_source&>(base).answer(result);
-    return (flags & IORING_CQE_F_MORE) != 0;
+  static bool feed(io_operation& base, io_answer answer) noexcept {
+    static_cast<accept_source&>(base).take(answer.result);
+    return (answer.flags & IORING_CQE_F_MORE) != 0;
   }
 
-  void answer(int result) noexcept {
+  void take(int result) noexcept {
     if (result >= 0) {
       if (own_.descriptor < 0) {
         own_.descriptor = result;

@@ -68,14 +68,14 @@ void prepare_connect(io_operation& base, io_uring_sqe& sqe) noexcept {
     io_uring_prep_connect(&sqe, op.fd, op.address, static_cast<socklen_t>(op.address_size));
 }
 
-io_status finish_connect(io_operation& base, int result) noexcept {
+io_status finish_connect(io_operation& base, io_answer answer) noexcept {
   auto& op = static_cast<connect_operation&>(base);
   if (!op.under_way)
-    return attempted(op, result < 0 ? -result : 0);
-  if (result == -EINTR || result == -EAGAIN)
+    return attempted(op, answer.result < 0 ? -answer.result : 0);
+  if (answer.result == -EINTR || answer.result == -EAGAIN)
     return io_status::again;
-  if (result < 0) {
-    op.fail(-result);
+  if (answer.result < 0) {
+    op.fail(-answer.result);
     return io_status::done;
   }
   return ended(op);

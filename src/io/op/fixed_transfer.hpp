@@ -49,10 +49,10 @@ inline bool refuses_fixed(io_operation& op, registered_transfer& buffer, int res
 }
 
 /// io_kind::finish of operations that `Finish` finishes with an ordinary buffer.
-template <class Operation, io_status (*Finish)(io_operation&, int) noexcept>
-io_status finish_registered(io_operation& base, int result) noexcept {
-  return refuses_fixed(base, registered_of<Operation>(base), result) ? io_status::again
-                                                                     : Finish(base, result);
+template <class Operation, io_status (*Finish)(io_operation&, io_answer) noexcept>
+io_status finish_registered(io_operation& base, io_answer answer) noexcept {
+  return refuses_fixed(base, registered_of<Operation>(base), answer.result) ? io_status::again
+                                                                            : Finish(base, answer);
 }
 
 }  // namespace WEFT_NAMESPACE::detail

@@ -32,12 +32,12 @@ void prepare_open(io_operation& base, io_uring_sqe& sqe) noexcept {
   io_uring_prep_openat(&sqe, AT_FDCWD, op.path, op.flags | O_CLOEXEC | O_LARGEFILE, op.permissions);
 }
 
-io_status finish_open(io_operation& base, int result) noexcept {
-  if (result >= 0)
-    return opened(static_cast<open_operation&>(base), result);
-  if (result == -EINTR)
+io_status finish_open(io_operation& base, io_answer answer) noexcept {
+  if (answer.result >= 0)
+    return opened(static_cast<open_operation&>(base), answer.result);
+  if (answer.result == -EINTR)
     return io_status::again;
-  base.fail(-result);
+  base.fail(-answer.result);
   return io_status::done;
 }
 

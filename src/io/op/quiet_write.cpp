@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "base/found_once.hpp"
 #include "io/op/pipe_signal_guard.hpp"
 #include "io/op/vectors.hpp"
 
@@ -29,8 +30,8 @@ bool try_flag() noexcept {
 }  // namespace
 
 bool quiet_write_flag_known() noexcept {
-  static const bool known = try_flag();
-  return known;
+  constinit static found_once known;
+  return known.get(try_flag);
 }
 
 ssize_t quiet_write(int fd, const io_vector* vectors, std::size_t count) noexcept {

@@ -58,13 +58,13 @@ void prepare_file_read(io_operation& base, io_uring_sqe& sqe) noexcept {
   prepare_transfer(static_cast<read_operation&>(base), sqe, IORING_OP_READ, IORING_OP_READV);
 }
 
-io_status finish_file_read(io_operation& base, int result) noexcept {
-  if (result == -EINTR)
+io_status finish_file_read(io_operation& base, io_answer answer) noexcept {
+  if (answer.result == -EINTR)
     return io_status::again;
-  if (result < 0)
-    base.fail(-result);
+  if (answer.result < 0)
+    base.fail(-answer.result);
   else
-    received(static_cast<read_operation&>(base), result);
+    received(static_cast<read_operation&>(base), answer.result);
   return io_status::done;
 }
 
@@ -81,9 +81,9 @@ void prepare_registered_ready_read(io_operation& base, io_uring_sqe& sqe) noexce
     io_uring_prep_poll_add(&sqe, base.fd, POLLIN | POLLRDHUP);
 }
 
-io_status finish_fixed_or_ready_read(io_operation& base, int result) noexcept {
-  if (registered_of<read_registered_operation>(base).fixed || result < 0)
-    return finish_file_read(base, result);
+io_status finish_fixed_or_ready_read(io_operation& base, io_answer answer) noexcept {
+  if (registered_of<read_registered_operation>(base).fixed || answer.result < 0)
+    return finish_file_read(base, answer);
   return perform_ready_read(base);
 }
 

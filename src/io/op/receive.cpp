@@ -9,6 +9,7 @@
 #include <weft/base/error.hpp>
 #include <weft/io/op/wait.hpp>
 
+#include "io/io_driver.hpp"
 #include "io/op/fixed_transfer.hpp"
 #include "io/op/one_buffer.hpp"
 #include "io/op/parts.hpp"
@@ -40,11 +41,28 @@ io_status failed(transfer_operation& op, int flags, int errno_value) noexcept {
   if (would_block(errno_value) || errno_value == EINTR)
     return io_status::again;
   error_code ignored;
-  if (errno_value == EINVAL && is_urgent(flags) && !poll_descriptor(op.fd, POLLPRI, 0, ignored))
+  if (errno_value == EINVAL && (flags & MSG_OOB) != 0 &&
+      !poll_descriptor(op.fd, POLLPRI, 0, ignored))
     return io_status::again;
   op.bytes = 0;
   op.fail(errno_value);
   return io_status::done;
+}
+
+/// What a receive came to that has ended with `status`: drained, if it was from a stream, and
+/// io_uring says that nothing is left. It says so also of protocols for which it does not know
+/// (SCTP, MPTCP): then the next receive waits first in vain.
+io_status unless_emptied(io_status status, receive_mode mode, io_answer answer) noexcept {
+  const bool streams = mode == receive_mode::stream || mode == receive_mode::unix_stream;
+  const bool is_left = (answer.flags & IORING_CQE_F_SOCK_NONEMPTY) != 0;
+  return streams && answer.result > 0 && !is_left ? io_status::drained : status;
+}
+
+/// Spares io_uring an attempt if the last one has left nothing: it waits for readiness first
+/// (IORING_RECVSEND_POLL_FIRST, Linux 5.19).
+void wait_first_if_emptied(const io_operation& op, io_uring_sqe& sqe) noexcept {
+  static_assert(IORING_RECVSEND_POLL_FIRST == 1);
+  sqe.ioprio = io_driver::has_emptied(op);
 }
 
 // ---- one buffer
@@ -65,14 +83,16 @@ io_status perform_receive(io_operation& base) noexcept {
 
 void prepare_receive(io_operation& base, io_uring_sqe& sqe) noexcept {
   auto& op = static_cast<receive_operation&>(base);
-  io_uring_prep_recv(&sqe, op.fd, op.buffer.data(), op.buffer.size(), op.flags);
+  io_uring_prep_recv(&sqe, op.fd, op.buffer.data(), op.buffer.size(), waiting_flags(op.flags));
+  wait_first_if_emptied(op, sqe);
 }
 
-io_status finish_receive(io_operation& base, int result) noexcept {
+io_status finish_receive(io_operation& base, io_answer answer) noexcept {
   auto& op = static_cast<receive_operation&>(base);
-  if (result < 0)
-    return failed(op, op.flags, -result);
-  return received_whole(op, static_cast<std::size_t>(result));
+  if (answer.result < 0)
+    return failed(op, op.flags, -answer.result);
+  const io_status status = received_whole(op, static_cast<std::size_t>(answer.result));
+  return unless_emptied(status, op.mode, answer);
 }
 
 // ---- all of one buffer
@@ -112,10 +132,13 @@ void prepare_receive_all(io_operation& base, io_uring_sqe& sqe) noexcept {
   auto& op = static_cast<receive_all_operation&>(base);
   const mutable_buffer left = op.buffer + op.bytes;
   io_uring_prep_recv(&sqe, op.fd, left.data(), left.size(), 0);
+  wait_first_if_emptied(op, sqe);
 }
 
-io_status finish_receive_all(io_operation& base, int result) noexcept {
-  return received_part(static_cast<receive_all_operation&>(base), result);
+io_status finish_receive_all(io_operation& base, io_answer answer) noexcept {
+  auto& op = static_cast<receive_all_operation&>(base);
+  const io_status status = received_part(op, answer.result);
+  return status == io_status::done ? unless_emptied(status, op.mode, answer) : status;
 }
 
 // ---- one registered buffer
@@ -161,14 +184,17 @@ io_status perform_receive_message(io_operation& base) noexcept {
 void prepare_receive_message(io_operation& base, io_uring_sqe& sqe) noexcept {
   auto& op = static_cast<receive_message_operation&>(base);
   reset(op);
-  io_uring_prep_recvmsg(&sqe, op.fd, native(op.header), static_cast<unsigned>(op.flags));
+  io_uring_prep_recvmsg(&sqe, op.fd, native(op.header),
+                        static_cast<unsigned>(waiting_flags(op.flags)));
+  wait_first_if_emptied(op, sqe);
 }
 
-io_status finish_receive_message(io_operation& base, int result) noexcept {
+io_status finish_receive_message(io_operation& base, io_answer answer) noexcept {
   auto& op = static_cast<receive_message_operation&>(base);
-  if (result < 0)
-    return failed(op, op.flags, -result);
-  return received_message(op, static_cast<std::size_t>(result));
+  if (answer.result < 0)
+    return failed(op, op.flags, -answer.result);
+  const io_status status = received_message(op, static_cast<std::size_t>(answer.result));
+  return unless_emptied(status, op.mode, answer);
 }
 
 }  // namespace

@@ -43,7 +43,8 @@ class receive_source final : public stream_source {
     sqe.buf_group = buffer_ring::group;
   }
 
-  static bool feed(io_operation& base, int result, unsigned flags) noexcept {
+  static bool feed(io_operation& base, io_answer answer) noexcept {
+    const auto [result, flags] = answer;
     auto& self = static_cast<receive_source&>(base);
     if (flags & IORING_CQE_F_BUFFER) {
       stream_buffer* buffer = self.buffers.filled(flags >> IORING_CQE_BUFFER_SHIFT);

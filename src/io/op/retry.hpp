@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <sys/socket.h>
+
 #include <cerrno>
 
 namespace WEFT_NAMESPACE::detail {
@@ -16,6 +18,12 @@ auto retry_interrupted(Call call) noexcept {
 
 constexpr bool would_block(int errno_value) noexcept {
   return errno_value == EAGAIN || errno_value == EWOULDBLOCK;
+}
+
+/// The flags of a transfer that io_uring is to make when it can, whatever they say: without waiting
+/// it would answer with EAGAIN for ever.
+constexpr int waiting_flags(int flags) noexcept {
+  return flags & ~MSG_DONTWAIT;
 }
 
 }  // namespace WEFT_NAMESPACE::detail

@@ -41,7 +41,8 @@ io_status perform_send(io_operation& base) noexcept {
 
 void prepare_send(io_operation& base, io_uring_sqe& sqe) noexcept {
   auto& op = static_cast<send_operation&>(base);
-  io_uring_prep_send(&sqe, op.fd, op.buffer.data(), op.buffer.size(), op.flags | MSG_NOSIGNAL);
+  io_uring_prep_send(&sqe, op.fd, op.buffer.data(), op.buffer.size(),
+                     waiting_flags(op.flags) | MSG_NOSIGNAL);
 }
 
 io_status perform_send_message(io_operation& base) noexcept {
@@ -94,8 +95,8 @@ void prepare_send_all(io_operation& base, io_uring_sqe& sqe) noexcept {
   io_uring_prep_send(&sqe, op.fd, left.data(), left.size(), MSG_NOSIGNAL);
 }
 
-io_status finish_sent_part(io_operation& base, int result) noexcept {
-  return sent_part(static_cast<send_all_operation&>(base), result);
+io_status finish_sent_part(io_operation& base, io_answer answer) noexcept {
+  return sent_part(static_cast<send_all_operation&>(base), answer.result);
 }
 
 // ---- a message header
@@ -103,11 +104,11 @@ io_status finish_sent_part(io_operation& base, int result) noexcept {
 void prepare_send_message(io_operation& base, io_uring_sqe& sqe) noexcept {
   auto& op = static_cast<send_message_operation&>(base);
   io_uring_prep_sendmsg(&sqe, op.fd, reinterpret_cast<const msghdr*>(&op.header),
-                        static_cast<unsigned>(op.flags | MSG_NOSIGNAL));
+                        static_cast<unsigned>(waiting_flags(op.flags) | MSG_NOSIGNAL));
 }
 
-io_status finish_sent(io_operation& base, int result) noexcept {
-  return sent(static_cast<transfer_operation&>(base), result);
+io_status finish_sent(io_operation& base, io_answer answer) noexcept {
+  return sent(static_cast<transfer_operation&>(base), answer.result);
 }
 
 void prepare_send_registered(io_operation& base, io_uring_sqe& sqe) noexcept {

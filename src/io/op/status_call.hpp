@@ -13,10 +13,10 @@ inline error_code outcome(int result) noexcept {
 }
 
 /// io_kind::finish of operations that only succeed or fail.
-inline io_status finish_status(io_operation& op, int result) noexcept {
-  if (result == -EINTR)
+inline io_status finish_status(io_operation& op, io_answer answer) noexcept {
+  if (answer.result == -EINTR)
     return io_status::again;
-  op.ec = result < 0 ? errno_code(-result) : error_code();
+  op.ec = answer.result < 0 ? errno_code(-answer.result) : error_code();
   return io_status::done;
 }
 

@@ -50,13 +50,13 @@ void prepare_file_write(io_operation& base, io_uring_sqe& sqe) noexcept {
   prepare_transfer(static_cast<write_operation&>(base), sqe, IORING_OP_WRITE, IORING_OP_WRITEV);
 }
 
-io_status finish_file_write(io_operation& base, int result) noexcept {
-  if (result == -EINTR)
+io_status finish_file_write(io_operation& base, io_answer answer) noexcept {
+  if (answer.result == -EINTR)
     return io_status::again;
-  if (result < 0)
-    base.fail(-result);
+  if (answer.result < 0)
+    base.fail(-answer.result);
   else
-    sent(static_cast<write_operation&>(base), result);
+    sent(static_cast<write_operation&>(base), answer.result);
   return io_status::done;
 }
 
@@ -75,9 +75,9 @@ void prepare_registered_ready_write(io_operation& base, io_uring_sqe& sqe) noexc
     io_uring_prep_poll_add(&sqe, base.fd, POLLOUT);
 }
 
-io_status finish_fixed_or_ready_write(io_operation& base, int result) noexcept {
-  if (registered_of<write_registered_operation>(base).fixed || result < 0)
-    return finish_file_write(base, result);
+io_status finish_fixed_or_ready_write(io_operation& base, io_answer answer) noexcept {
+  if (registered_of<write_registered_operation>(base).fixed || answer.result < 0)
+    return finish_file_write(base, answer);
   return perform_ready_write(base);
 }
 

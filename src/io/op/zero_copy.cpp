@@ -88,16 +88,16 @@ void prepare_zero_copy(io_operation& base, io_uring_sqe& sqe) noexcept {
     io_uring_prep_poll_add(&sqe, op.fd, op.sent ? 0 : POLLOUT);
 }
 
-io_status finish_zero_copy(io_operation& base, int result) noexcept {
+io_status finish_zero_copy(io_operation& base, io_answer answer) noexcept {
   auto& op = static_cast<zero_copy_operation&>(base);
   const bool timed = op.wait_by_time;
-  if (!timed && result < 0 && result != -EINTR && result != -EAGAIN) {
-    op.fail(-result);
+  if (!timed && answer.result < 0 && answer.result != -EINTR && answer.result != -EAGAIN) {
+    op.fail(-answer.result);
     return io_status::done;
   }
   const io_status status = perform_zero_copy(op);
   op.wait_by_time = status == io_status::again && op.sent &&
-                    (timed || (result > 0 && (result & (POLLERR | POLLHUP)) != 0));
+                    (timed || (answer.result > 0 && (answer.result & (POLLERR | POLLHUP)) != 0));
   return status;
 }
 

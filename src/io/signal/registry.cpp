@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "io/signal/registry.hpp"
 
+#include <fcntl.h>
+#include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -10,6 +12,7 @@
 
 #include <weft/base/error.hpp>
 
+#include "base/never_destroyed.hpp"
 #include "io/signal/service.hpp"
 
 namespace WEFT_NAMESPACE::detail {
@@ -26,9 +29,15 @@ int native_flags(signal_set_base::flags flags) noexcept {
 
 }  // namespace
 
-signal_registry& signal_registry::get() {
-  static auto& registry = *new signal_registry;
-  return registry;
+constinit never_destroyed<signal_registry> the_registry;
+
+void signal_registry::hold_around_forks() noexcept {
+  const auto unlock = [] { get().mutex_.unlock(); };
+  ::pthread_atfork([] { get().mutex_.lock(); }, unlock, unlock);
+}
+
+signal_registry& signal_registry::get() noexcept {
+  return the_registry.object;
 }
 
 // ---- raising
@@ -48,8 +57,7 @@ void signal_registry::raised(int signal_number) noexcept {
 
 signal_bell* signal_registry::take_bell(error_code& ec) noexcept {
   const std::lock_guard lock(mutex_);
-  if (process_ == 0)
-    process_ = ::getpid();
+  renew_bells();
   for (signal_bell* bell = bells_.load(std::memory_order_relaxed); bell; bell = bell->next) {
     if (!bell->in_use.load(std::memory_order_relaxed)) {
       bell->in_use.store(true, std::memory_order_relaxed);
@@ -81,13 +89,22 @@ void signal_registry::return_bell(signal_bell& bell) noexcept {
 
 void signal_registry::after_fork() noexcept {
   const std::lock_guard lock(mutex_);
-  if (process_ == ::getpid())
+  renew_bells();
+}
+
+/// In the child of a fork all are its parent's, also those that no context has: of what rings two
+/// processes each may take the other's signals.
+void signal_registry::renew_bells() noexcept {
+  if (process_.is_here())
     return;
-  process_ = ::getpid();
+  process_.move_here();
   for (signal_bell* bell = bells_.load(std::memory_order_relaxed); bell; bell = bell->next) {
     // If there is no descriptor to be had, the old one serves: the processes wake each other.
-    if (const int fd = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); fd >= 0)
-      ::close(bell->fd.exchange(fd, std::memory_order_relaxed));
+    if (const int fd = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); fd >= 0) {
+      // Under the same number: another thread's signal handler may be about to write to it.
+      ::dup3(fd, bell->fd.load(std::memory_order_relaxed), O_CLOEXEC);
+      ::close(fd);
+    }
   }
 }
 

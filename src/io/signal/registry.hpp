@@ -8,6 +8,9 @@
 
 #include <weft/io/signal_set_state.hpp>
 
+#include "base/fork_order.hpp"
+#include "base/home_process.hpp"
+
 namespace WEFT_NAMESPACE::detail {
 
 /// A signal in a set: in the set's list, and in the list of all registrations of the signal.
@@ -38,7 +41,7 @@ struct signal_bell {
 class signal_registry {
  public:
   /// The process's; never destroyed, since a signal may come at any time.
-  static signal_registry& get();
+  static signal_registry& get() noexcept;
 
   /// A bell for a context; null and an error if there is no descriptor or memory.
   signal_bell* take_bell(error_code& ec) noexcept;
@@ -71,7 +74,9 @@ class signal_registry {
     struct sigaction previous{};
   };
 
+  [[gnu::constructor(fork_locks)]] static void hold_around_forks() noexcept;
   static void raised(int signal_number) noexcept;
+  void renew_bells() noexcept;
   error_code install(int signal_number, signal_set_base::flags flags) noexcept;
   void uninstall(int signal_number) noexcept;
   void drop(signal_registration* registration) noexcept;
@@ -90,7 +95,7 @@ class signal_registry {
 
   std::mutex mutex_;
   entry entries_[signal_count];
-  int process_ = 0;  // whose bells they are
+  home_process process_ = home_process::first();  // whose bells they are
 };
 
 }  // namespace WEFT_NAMESPACE::detail

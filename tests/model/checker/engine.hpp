@@ -133,6 +133,7 @@ class engine {
   mutex_state* make_mutex();
   void end_mutex(mutex_state& m);
   void lock(mutex_state& m, std::source_location where);
+  bool try_lock(mutex_state& m, std::source_location where);
   void unlock(mutex_state& m, std::source_location where);
   waiters* make_waiters();
   /// Whether it was notified rather than timed out.

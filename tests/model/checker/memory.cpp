@@ -296,6 +296,20 @@ void engine::lock(mutex_state& m, std::source_location where) {
   tick();
 }
 
+bool engine::try_lock(mutex_state& m, std::source_location where) {
+  read_plain(m.history, where);
+  step();
+  read_plain(m.history, where);
+  const bool is_free = m.owner < 0;
+  if (is_free) {
+    m.owner = running_;
+    learn(self().known, m.passes);
+  }
+  record({running_, "m", m.id, "try_lock", "", true, false, is_free, 0, "", where});
+  tick();
+  return is_free;
+}
+
 void engine::unlock(mutex_state& m, std::source_location where) {
   if (m.owner != running_)
     fail("a thread unlocks a mutex that it does not hold" + at(where));

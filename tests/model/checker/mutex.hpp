@@ -9,7 +9,7 @@
 
 namespace model {
 
-/// std::mutex for code under the checker; it cannot be tried.
+/// std::mutex for code under the checker. A try fails only while another thread holds it.
 class mutex {
   using where_type = std::source_location;
 
@@ -21,6 +21,9 @@ class mutex {
 
   void lock(where_type where = where_type::current()) {
     detail::engine::instance().lock(*state_, where);
+  }
+  bool try_lock(where_type where = where_type::current()) {
+    return detail::engine::instance().try_lock(*state_, where);
   }
   void unlock(where_type where = where_type::current()) {
     detail::engine::instance().unlock(*state_, where);

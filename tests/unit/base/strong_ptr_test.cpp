@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/misuse.hpp"
 #include "unit/support/counting_allocator.hpp"
 
 namespace {
@@ -20,6 +21,7 @@ namespace {
 using weft::make_strong;
 using weft::strong_ptr;
 using weft::weak_ptr;
+using weft_test::expect_assertion;
 namespace sharing = weft::sharing;
 
 struct counted {
@@ -214,17 +216,14 @@ TEST(strong_ptr, threads_share_an_object_that_is_locked_as_it_ends) {
   }
 }
 
-#ifndef NDEBUG
-void drop_on_another_thread() {
-  auto object = make_strong<int, sharing::local>(1);
-  auto copy = object;
-  std::thread([&] { copy.reset(); }).join();
-}
-
 TEST(strong_ptr_death, a_local_one_asserts_that_one_thread_uses_it) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_DEATH(drop_on_another_thread(), "a second thread uses an object of policy sharing::local");
+  expect_assertion(
+      [] {
+        auto object = make_strong<int, sharing::local>(1);
+        auto copy = object;
+        std::thread([&] { copy.reset(); }).join();
+      },
+      "a second thread uses an object of policy sharing::local");
 }
-#endif
 
 }  // namespace

@@ -2,8 +2,6 @@
 #include <weft/base/task_record.hpp>
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstddef>
@@ -12,6 +10,8 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "support/child.hpp"
 
 namespace {
 
@@ -160,18 +160,12 @@ TEST(task_record, a_child_of_a_fork_may_read_what_another_thread_was_reading) {
       count_tasks();
   });
   for (int i = 0; i != 20; ++i) {
-    const pid_t child = ::fork();
-    ASSERT_NE(child, -1);
-    if (child == 0) {
-      ::alarm(20);  // ends it if it hangs
+    EXPECT_TRUE(weft_test::succeeds_in_a_child([] {
       task two;
       two.waits("");
       two.goes_on();
-      ::_exit(count_tasks() == 2 ? 0 : 1);
-    }
-    int status = -1;
-    EXPECT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+      return count_tasks() == 2;
+    }));
   }
   done = true;
   reader.join();

@@ -2,8 +2,6 @@
 #include <weft/base/thread_memory.hpp>
 
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -22,6 +20,7 @@
 
 #include "base/memory_region.hpp"
 
+#include "support/child.hpp"
 #include "support/sanitizer.hpp"
 
 namespace {
@@ -455,22 +454,17 @@ TEST_F(thread_memory_spans, serve_the_child_of_a_fork) {
       }
     });
   for (int i = 0; i != 100; ++i) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-      ::alarm(20);  // ends a child that is stuck
+    const bool has_succeeded = weft_test::succeeds_in_a_child([] {
       void* taken[1000];
       for (void*& p : taken)
         p = thread_memory::allocate(32, 8);
       for (void* p : taken)
         thread_memory::deallocate(p, 32, 8);
-      std::_Exit(0);
-    }
-    int status = -1;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    if (status != 0) {
-      ADD_FAILURE() << "the child ended with status " << status;
+      return true;
+    });
+    EXPECT_TRUE(has_succeeded);
+    if (!has_succeeded)
       break;
-    }
   }
   stop = true;
   for (std::thread& each : busy)

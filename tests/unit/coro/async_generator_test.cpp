@@ -5,17 +5,20 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <weft/async/bind_cancellation_slot.hpp>
 #include <weft/async/detached.hpp>
-#include <weft/async/use_future.hpp>
 #include <weft/context/io_context.hpp>
 #include <weft/context/post.hpp>
 #include <weft/coro/co_spawn.hpp>
 #include <weft/io/steady_timer.hpp>
+
+#include "support/misuse.hpp"
+#include "unit/coro/run_coroutine.hpp"
 
 namespace {
 
@@ -25,15 +28,9 @@ using weft::co_spawn;
 using weft::detached;
 using weft::io_context;
 using weft::task;
+using weft_test::expect_assertion;
+using weft_test::run;
 namespace this_coro = weft::this_coro;
-
-template <class F>
-auto run(F f) {
-  io_context context;
-  auto future = co_spawn(context, std::move(f), weft::use_future);
-  context.run();
-  return future.get();
-}
 
 async_generator<int> count(int n, bool waits = true) {
   for (int i = 0; i != n; ++i) {
@@ -249,6 +246,64 @@ TEST(async_generator, serves_one_consumer_after_the_other) {
            [&](std::exception_ptr) { co_spawn(context, take_two(), detached); });
   context.run();
   EXPECT_EQ(taken, (std::vector{0, 1, 2, 3}));
+}
+
+// ---- misuse
+
+async_generator<int> wait_for_ever() {
+  weft::steady_timer never(co_await this_coro::executor, weft::steady_timer::time_point::max());
+  co_await never.async_wait();
+}
+
+/// A generator, and a consumer that waits for it.
+struct consumed {
+  consumed() { consume(); }
+  void consume() {
+    co_spawn(context, [this]() -> awaitable<void> { co_await g->next(); }, detached);
+    context.poll();
+  }
+
+  io_context context;
+  std::optional<async_generator<int>> g{wait_for_ever()};
+};
+
+TEST(async_generator_death, one_has_one_consumer_at_a_time) {
+  expect_assertion(
+      [] {
+        consumed twice;
+        twice.consume();
+      },
+      "one consumer at a time");
+}
+
+TEST(async_generator_death, one_is_not_moved_while_a_consumer_waits) {
+  expect_assertion(
+      [] {
+        consumed one;
+        const auto kept = *std::move(one.g);
+      },
+      "is moved while a next\\(\\) waits");
+}
+
+TEST(async_generator_death, one_is_not_destroyed_while_a_consumer_waits) {
+  expect_assertion(
+      [] {
+        consumed one;
+        one.g.reset();
+      },
+      "is destroyed while a next\\(\\) waits");
+}
+
+TEST(async_generator_death, one_is_not_awaited_after_it_has_been_moved_from) {
+  expect_assertion(
+      [] {
+        run([]() -> awaitable<void> {
+          auto g = count(1);
+          const auto kept = std::move(g);
+          co_await g.next();
+        });
+      },
+      "awaited after it has been moved from");
 }
 
 }  // namespace

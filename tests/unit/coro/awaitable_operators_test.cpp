@@ -238,6 +238,42 @@ TEST(when_all, awaitables_join_and_run_in_the_executor_of_who_waits) {
   });
 }
 
+weft::task<int> sum(int a, int b) {
+  co_return co_await number(a) + co_await number(b);
+}
+weft::task<void> throws() {
+  co_await weft::post(co_await this_coro::executor);
+  throw std::logic_error("no");
+}
+
+TEST(awaitable_operators, take_tasks) {
+  run([]() -> awaitable<void> {
+    std::tuple<int, int> both = co_await (sum(1, 2) && number(3));
+    EXPECT_EQ(both, std::tuple(3, 3));
+    const auto either = co_await (throws() || sum(2, 2));
+    EXPECT_EQ(std::get<1>(either), 4);
+    EXPECT_THROW(co_await (throws() && number(1)), std::logic_error);
+  });
+}
+
+TEST(when_all, tasks_join_and_are_cancelled_with_who_waits) {
+  run([]() -> awaitable<void> {
+    std::vector<weft::task<int>> many;
+    for (int i = 0; i != 3; ++i)
+      many.push_back(sum(i, 1));
+    int total = 0;
+    for (auto& o : co_await when_all(std::move(many)))
+      total += o.get();
+    EXPECT_EQ(total, 6);
+    int cancelled = 0;
+    const auto waiting = [&]() -> weft::task<void> { co_await forever(cancelled); };
+    auto [first, outcomes] = co_await when_any(waiting(), sum(2, 3));
+    EXPECT_EQ(first, 1u);
+    EXPECT_EQ(std::get<1>(outcomes).get(), 5);
+    EXPECT_EQ(cancelled, 1);
+  });
+}
+
 TEST(when_any, of_awaitables_cancels_the_losers) {
   run([]() -> awaitable<void> {
     int cancelled = 0;

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <coroutine>
 #include <functional>
 #include <memory>
 #include <memory_resource>
@@ -27,8 +28,11 @@
 #include <weft/coro/co_spawn.hpp>
 #include <weft/coro/use_awaitable.hpp>
 #include <weft/io/steady_timer.hpp>
+#include <weft/sync/async_event.hpp>
 
+#include "support/misuse.hpp"
 #include "unit/coro/parked.hpp"
+#include "unit/coro/run_coroutine.hpp"
 #include "unit/support/counting_allocator.hpp"
 
 namespace {
@@ -39,17 +43,10 @@ using weft::detached;
 using weft::error_code;
 using weft::io_context;
 using weft_test::counting_allocator;
+using weft_test::expect_assertion;
 using weft_test::parked;
+using weft_test::run;
 namespace this_coro = weft::this_coro;
-
-/// Runs a coroutine to its end; what leaves it leaves this.
-template <class F>
-auto run(F f) {
-  io_context context;
-  auto future = co_spawn(context, std::move(f), weft::use_future);
-  context.run();
-  return future.get();
-}
 
 awaitable<int> number(int n) {
   co_return n;
@@ -208,6 +205,9 @@ TEST(awaitable, results_are_nothing_a_value_or_a_tuple) {
     EXPECT_EQ(co_await at_once(7), 7);
     EXPECT_EQ(co_await at_once(error_code(), std::string("a")), "a");
     EXPECT_EQ(co_await at_once(1, 2), std::tuple(1, 2));
+    const error_code eof = weft::error::eof;
+    EXPECT_EQ(co_await at_once(error_code(), eof), eof);
+    EXPECT_EQ(co_await at_once(std::exception_ptr(), eof, 3), std::tuple(eof, 3));
     const auto moved = co_await at_once(error_code(), std::make_unique<int>(8));
     EXPECT_EQ(*moved, 8);
     bool caught = false;
@@ -775,6 +775,43 @@ TEST(awaitable, a_frame_comes_from_the_allocator_among_the_arguments) {
   });
   EXPECT_EQ(sum, 13);
   EXPECT_EQ(memory.blocks, 0u);
+}
+
+// ---- misuse
+
+TEST(awaitable_death, one_is_awaited_once) {
+  expect_assertion(
+      [] {
+        run([]() -> awaitable<int> {
+          auto n = number(1);
+          const int first = co_await std::move(n);
+          co_return first + co_await std::move(n);
+        });
+      },
+      "a coroutine is awaited once");
+}
+
+TEST(awaitable_death, a_coroutine_is_resumed_once_for_each_wait) {
+  expect_assertion(
+      [] {
+        io_context context;
+        weft::async_event never(context);
+        std::coroutine_handle<> handle;
+        co_spawn(
+            context,
+            [&]() -> awaitable<void> {
+              co_await parked{handle};
+              try {
+                co_await never.async_wait();
+              } catch (const weft::system_error&) {}
+              co_await weft::post(co_await this_coro::executor);
+            },
+            detached);
+        context.poll();
+        handle.resume();
+        handle.resume();
+      },
+      "a coroutine is resumed once for each wait");
 }
 
 }  // namespace

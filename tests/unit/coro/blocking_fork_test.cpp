@@ -2,8 +2,6 @@
 #include <weft/coro/blocking.hpp>
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <exception>
 #include <latch>
@@ -13,7 +11,9 @@
 #include <weft/base/error.hpp>
 #include <weft/context/io_context.hpp>
 
+#include "support/child.hpp"
 #include "support/sanitizer.hpp"
+#include "unit/coro/all_threads_busy.hpp"
 
 // ThreadSanitizer has no threads in the child of a process that has several.
 #if !WEFT_TEST_TSAN
@@ -22,23 +22,8 @@ namespace {
 
 using weft::blocking;
 using weft::io_context;
-
-/// Forks; the child ends with what `f` returns, or by a signal if that takes too long.
-template <class F>
-pid_t in_a_child(F f) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(20);
-    ::_exit(f() ? 0 : 1);
-  }
-  EXPECT_NE(child, -1);
-  return child;
-}
-
-bool has_succeeded(pid_t child) {
-  int status = -1;
-  return ::waitpid(child, &status, 0) == child && status == 0;
-}
+using weft_test::has_succeeded;
+using weft_test::start_child;
 
 int call_and_wait(io_context& context, int value) {
   int result = 0;
@@ -51,7 +36,7 @@ int call_and_wait(io_context& context, int value) {
 TEST(blocking_fork, a_child_performs_calls_on_threads_of_its_own) {
   io_context context;
   ASSERT_EQ(call_and_wait(context, 1), 1);  // leaves a thread that is idle
-  const pid_t child = in_a_child([] {
+  const pid_t child = start_child([] {
     io_context own;
     return call_and_wait(own, 2) == 2 && call_and_wait(own, 3) == 3;
   });
@@ -88,7 +73,7 @@ struct call_under_way {
 TEST(blocking_fork, a_call_that_is_under_way_is_aborted_in_the_child_and_ends_in_the_parent) {
   call_under_way call;
   call.context.notify_fork(io_context::fork_prepare);
-  const pid_t child = in_a_child([&] {
+  const pid_t child = start_child([&] {
     call.context.notify_fork(io_context::fork_child);
     call.context.run();
     return call.is_aborted == true;
@@ -100,9 +85,33 @@ TEST(blocking_fork, a_call_that_is_under_way_is_aborted_in_the_child_and_ends_in
   EXPECT_EQ(call.is_aborted, false);
 }
 
+TEST(blocking_fork, calls_that_were_queued_all_get_threads_in_the_child) {
+  io_context busy, context;
+  weft_test::all_threads_busy threads(busy);
+  std::latch both_begun{2};
+  int performed = 0;
+  for (int i = 0; i != 2; ++i)
+    blocking(
+        context, [&] { both_begun.arrive_and_wait(); },
+        [&](std::exception_ptr error) { performed += !error; });
+  context.notify_fork(io_context::fork_prepare);
+  const pid_t child = start_child([&] {
+    context.notify_fork(io_context::fork_child);
+    context.run();
+    return performed == 2;
+  });
+  context.notify_fork(io_context::fork_parent);
+  EXPECT_TRUE(has_succeeded(child));
+  EXPECT_EQ(context.poll(), 0u);
+  threads.release();
+  busy.run();
+  context.run();
+  EXPECT_EQ(performed, 2);
+}
+
 TEST(blocking_fork, a_context_with_a_call_under_way_may_end_in_a_child_that_does_not_tell_it) {
   std::optional<call_under_way> call(std::in_place);
-  const pid_t child = in_a_child([&] {
+  const pid_t child = start_child([&] {
     call.reset();
     return true;
   });
@@ -112,13 +121,21 @@ TEST(blocking_fork, a_context_with_a_call_under_way_may_end_in_a_child_that_does
   EXPECT_EQ(call->is_aborted, false);
 }
 
+TEST(blocking_fork, a_child_may_call_while_other_threads_were_calling) {
+  const auto call = [] {
+    io_context own;
+    return call_and_wait(own, 6) == 6;
+  };
+  weft_test::expect_success_in_children_meanwhile(call, call);
+}
+
 TEST(blocking_fork, a_call_may_fork) {
   io_context context;
   bool has_child_succeeded = false;
   blocking(
       context,
       [] {
-        return in_a_child([] {
+        return start_child([] {
           io_context own;
           return call_and_wait(own, 5) == 5;
         });

@@ -19,12 +19,15 @@
 #include <weft/coro/co_spawn.hpp>
 #include <weft/coro/spawn.hpp>
 
+#include "unit/coro/all_threads_busy.hpp"
+
 namespace {
 
 using weft::blocking;
 using weft::detached;
 using weft::io_context;
 using weft::yield_context;
+using weft_test::all_threads_busy;
 
 TEST(blocking, runs_elsewhere_and_completes_in_the_executor_of_the_handler) {
   io_context context;
@@ -153,32 +156,6 @@ TEST(blocking, the_end_of_a_context_waits_for_what_has_begun) {
   EXPECT_TRUE(finished);
   EXPECT_TRUE(destroyed);
 }
-
-/// Keeps all threads that may be blocked busy while it lives.
-class all_threads_busy {
- public:
-  explicit all_threads_busy(io_context& context) {
-    for (int i = 0; i != 512; ++i)
-      blocking(
-          context,
-          [this] {
-            ++begun_;
-            released_.wait(false);
-          },
-          detached);
-    while (begun_ != 512)
-      std::this_thread::yield();
-  }
-  ~all_threads_busy() { release(); }
-  void release() {
-    released_ = true;
-    released_.notify_all();
-  }
-
- private:
-  std::atomic<int> begun_{0};
-  std::atomic<bool> released_{false};
-};
 
 TEST(blocking, a_call_that_has_not_begun_is_cancelled_or_destroyed_at_once) {
   io_context busy;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <coroutine>
 #include <memory>
 #include <stdexcept>
@@ -12,8 +13,13 @@
 #include <weft/async/use_future.hpp>
 #include <weft/context/io_context.hpp>
 #include <weft/context/post.hpp>
+#include <weft/context/thread_pool.hpp>
 #include <weft/coro/co_spawn.hpp>
 #include <weft/coro/resume_event.hpp>
+#include <weft/coro/resume_loop.hpp>
+#include <weft/coro/spawn.hpp>
+
+#include "support/misuse.hpp"
 
 namespace {
 
@@ -22,6 +28,7 @@ using weft::callable;
 using weft::co_spawn;
 using weft::io_context;
 using weft::task;
+using weft_test::expect_assertion;
 namespace this_coro = weft::this_coro;
 
 callable<int> number(int n) {
@@ -252,6 +259,135 @@ TEST(callable, destroyed_before_its_end_it_destroys_the_innermost_first) {
     EXPECT_TRUE(notes.empty());
   }
   EXPECT_EQ(notes, (std::vector{1, 2}));
+}
+
+/// Calls a task that waits by a fiber.
+weft::task<int> wait_in(weft::yield_context yield, int turns) {
+  for (int i = 0; i != turns; ++i)
+    weft::post(yield);
+  co_return turns;
+}
+callable<int> call(weft::yield_context yield, int turns) {
+  co_return co_await wait_in(yield, turns) + co_await wait_in(yield, 1);
+}
+
+TEST(callable, the_fiber_that_runs_it_may_wait_in_it_while_others_do) {
+  weft::io_context context;
+  std::vector<int> got;
+  for (const int turns : {2, 5, 4})  // the one that ends last is not the first
+    weft::spawn(
+        context,
+        [&, turns](weft::yield_context yield) {
+          callable<int> c = call(yield, turns);
+          c.start();
+          got.push_back(c.get());
+        },
+        weft::detached);
+  context.run();
+  EXPECT_EQ(got, (std::vector{3, 5, 6}));
+  EXPECT_FALSE(weft::detail::resume_loop::may_call()) << "no loop runs any longer";
+}
+
+TEST(callable, the_fiber_that_runs_it_may_change_the_thread_in_it) {
+  weft::thread_pool pool(2);
+  std::atomic<int> sum{0};
+  for (int i = 0; i != 20; ++i)
+    weft::spawn(
+        pool,
+        [&, i](weft::yield_context yield) {
+          callable<int> c = call(yield, 50 + i);
+          c.start();
+          sum += c.get();
+        },
+        weft::detached);
+  for (int i = 0; i != 2000; ++i)
+    weft::post(pool, [] {});
+  pool.join();
+  EXPECT_EQ(sum, 20 * 51 + 190);
+}
+
+// ---- misuse
+
+TEST(callable_death, one_is_started_once) {
+  expect_assertion(
+      [] {
+        auto c = number(1);
+        c.start();
+        c.start();
+      },
+      "a callable is started once");
+  expect_assertion(
+      [] {
+        auto c = number(1);
+        const auto kept = std::move(c);
+        c.start();
+      },
+      "a callable is started once");
+}
+
+TEST(callable_death, one_is_resumed_from_its_start_to_its_end) {
+  expect_assertion([] { number(1).resume(); }, "is resumed from its start to its end");
+  expect_assertion(
+      [] {
+        auto c = number(1);
+        c.start();
+        c.resume();
+      },
+      "is resumed from its start to its end");
+}
+
+TEST(callable_death, one_has_no_result_before_its_end) {
+  expect_assertion([] { number(1).get(); }, "result is there when it is done");
+}
+
+TEST(callable_death, one_is_not_awaited_after_it_has_been_moved_from) {
+  expect_assertion(
+      [] {
+        auto c = number(1);
+        const auto kept = std::move(c);
+        const auto wait = [&]() -> callable<int> { co_return co_await c; };
+        wait().start();
+      },
+      "awaited after it has been moved from");
+}
+
+/// Has two coroutines wait for `c`.
+void await_twice(callable<>& c) {
+  const auto wait = [&]() -> callable<> { co_await c; };
+  auto first = wait();
+  auto second = wait();
+  first.start();
+  second.start();
+}
+
+TEST(callable_death, one_is_awaited_by_one_coroutine) {
+  const auto suspend = []() -> callable<> { co_await std::suspend_always(); };
+  expect_assertion(
+      [&] {
+        auto c = suspend();
+        await_twice(c);
+      },
+      "a callable is awaited by one coroutine");
+  expect_assertion(
+      [&] {
+        auto c = suspend();
+        c.start();
+        await_twice(c);
+      },
+      "a callable is awaited by one coroutine");
+}
+
+TEST(callable_death, one_that_a_coroutine_awaits_is_not_started) {
+  expect_assertion(
+      [] {
+        const auto suspend = []() -> callable<> { co_await std::suspend_always(); };
+        auto c = suspend();
+        const auto wait = [&]() -> callable<> { co_await c; };
+        auto waiting = wait();
+        waiting.start();
+        c.start();
+      },
+      "unless a coroutine awaits it");
 }
 
 }  // namespace

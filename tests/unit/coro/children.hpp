@@ -2,14 +2,14 @@
 #pragma once
 
 #include <chrono>
-#include <exception>
 #include <stdexcept>
 
-#include <weft/base/error.hpp>
 #include <weft/context/post.hpp>
 #include <weft/coro/awaitable.hpp>
 #include <weft/coro/this_coro.hpp>
 #include <weft/io/steady_timer.hpp>
+
+#include "support/error_code.hpp"
 
 // What groups and managers of tasks are given to do, and what they report.
 namespace weft_test {
@@ -29,16 +29,6 @@ inline weft::awaitable<void> sleep() {
 
 inline weft::awaitable<void> yield() {
   co_await weft::post(co_await weft::this_coro::executor);
-}
-
-inline weft::error_code code_of(const std::exception_ptr& e) {
-  try {
-    if (e)
-      std::rethrow_exception(e);
-  } catch (const weft::system_error& s) {
-    return s.code();
-  }
-  return {};
 }
 
 }  // namespace weft_test

@@ -18,6 +18,7 @@
 #include <weft/context/post.hpp>
 #include <weft/context/thread_pool.hpp>
 
+#include "support/misuse.hpp"
 #include "unit/coro/parked.hpp"
 
 namespace {
@@ -26,6 +27,7 @@ using weft::awaitable;
 using weft::co_spawn;
 using weft::detached;
 using weft::io_context;
+using weft_test::expect_assertion;
 using weft_test::parked;
 namespace this_coro = weft::this_coro;
 
@@ -280,6 +282,27 @@ TEST(co_spawn, an_executor_that_refuses_starts_nothing) {
                    [object](std::exception_ptr) { ADD_FAILURE(); }),
                std::runtime_error);
   EXPECT_EQ(object.use_count(), 1);
+}
+
+// ---- misuse
+
+TEST(co_spawn_death, a_coroutine_is_started_once) {
+  constexpr auto once = "co_spawn starts a coroutine once, and none that has been moved from";
+  expect_assertion(
+      [] {
+        io_context context;
+        auto n = number(1);
+        co_spawn(context, std::move(n), detached);
+        co_spawn(context, std::move(n), detached);
+      },
+      once);
+  expect_assertion(
+      [] {
+        io_context context;
+        co_spawn(context, [] { return awaitable<void>(); }, detached);
+        context.run();
+      },
+      once);
 }
 
 }  // namespace

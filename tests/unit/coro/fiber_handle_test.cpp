@@ -21,12 +21,15 @@
 #include <weft/coro/this_fiber.hpp>
 #include <weft/io/steady_timer.hpp>
 
+#include "support/misuse.hpp"
+
 namespace {
 
 using weft::detached;
 using weft::fiber;
 using weft::io_context;
 using weft::yield_context;
+using weft_test::expect_assertion;
 
 TEST(fiber_handle, is_joined_in_every_style_before_the_end_and_after) {
   io_context context;
@@ -196,6 +199,17 @@ TEST(this_fiber, tells_fibers_apart) {
   EXPECT_NE(second, nullptr);
   EXPECT_NE(first, second);
   EXPECT_NE(line, 0u);
+}
+
+TEST(fiber_handle_death, one_that_has_been_moved_from_has_no_fiber) {
+  expect_assertion(
+      [] {
+        io_context context;
+        fiber worker(context, [](yield_context) {});
+        const fiber kept(std::move(worker));
+        worker.has_ended();
+      },
+      "is used that has been moved from");
 }
 
 }  // namespace

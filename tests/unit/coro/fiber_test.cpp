@@ -35,6 +35,7 @@
 #include <weft/io/steady_timer.hpp>
 #include <weft/io/writable_pipe.hpp>
 
+#include "support/misuse.hpp"
 #include "support/sanitizer.hpp"
 
 namespace {
@@ -46,6 +47,7 @@ using weft::io_context;
 using weft::spawn;
 using weft::yield_context;
 using namespace std::chrono_literals;
+using weft_test::expect_assertion;
 
 /// Runs a function as a fiber, to its end; what leaves it leaves this.
 template <class F>
@@ -176,6 +178,8 @@ TEST(fiber, results_are_nothing_a_value_or_a_tuple) {
     EXPECT_EQ(at_once(3)(yield), 3);
     EXPECT_EQ(at_once(3, std::string("x"))(yield), std::make_tuple(3, std::string("x")));
     EXPECT_EQ(at_once(error_code(), 4)(yield), 4);
+    const error_code eof = weft::error::eof;
+    EXPECT_EQ(at_once(error_code(), eof)(yield), eof);
     EXPECT_EQ(*at_once(std::make_shared<int>(5))(yield), 5);
   });
 }
@@ -319,6 +323,7 @@ TEST(fiber, operations_that_complete_at_once_let_others_have_their_turn) {
 
 TEST(fiber, a_handler_that_is_called_before_the_fiber_is_left_resumes_it_all_the_same) {
   io_context context;
+  std::vector<std::thread> callers;
   weft::thread_pool others(1);
   int rounds = 0;
   spawn(
@@ -328,10 +333,10 @@ TEST(fiber, a_handler_that_is_called_before_the_fiber_is_left_resumes_it_all_the
           weft::async_initiate<const yield_context&, void()>(
               [&](auto handler) {
                 std::atomic<bool> called{false};
-                std::thread([&, h = std::move(handler)]() mutable {
+                callers.emplace_back([&, h = std::move(handler)]() mutable {
                   called = true;
                   std::move(h)();
-                }).detach();
+                });
                 while (!called)
                   std::this_thread::yield();
               },
@@ -341,6 +346,8 @@ TEST(fiber, a_handler_that_is_called_before_the_fiber_is_left_resumes_it_all_the
   auto guard = weft::make_work_guard(context);
   context.run();
   others.join();
+  for (std::thread& caller : callers)
+    caller.join();
   EXPECT_EQ(rounds, 200);
 }
 
@@ -659,5 +666,38 @@ TEST(spawn, what_moving_the_handler_throws_leaves_run_and_the_fiber_is_gone) {
   EXPECT_THROW(context.run(), std::runtime_error);
   EXPECT_EQ(context.run(), 0u);
 }
+
+// ---- misuse
+
+// ThreadSanitizer's fibers do not survive the fork of a death test.
+#if !WEFT_TEST_TSAN
+
+TEST(fiber_death, one_waits_by_a_yield_context_of_its_own) {
+  // Calls `f` with the yield_context of a fiber that waits.
+  const auto with_another = [](auto f) {
+    io_context context;
+    weft::steady_timer never(context, weft::steady_timer::time_point::max());
+    spawn(
+        context,
+        [&](yield_context another) {
+          post(context, [&, another] { f(context, another); });
+          never.async_wait(another);
+        },
+        detached);
+    context.run();
+  };
+  constexpr auto own = "a fiber waits by a yield_context of its own";
+  expect_assertion([&] { with_another([](io_context&, yield_context another) { post(another); }); },
+                   own);
+  expect_assertion(
+      [&] {
+        with_another([](io_context& context, yield_context another) {
+          spawn(context, [another](yield_context) { another.yield(); }, detached);
+        });
+      },
+      own);
+}
+
+#endif
 
 }  // namespace

@@ -10,12 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "support/misuse.hpp"
 #include "unit/support/counting_allocator.hpp"
 
 namespace {
 
 using weft::elements_of;
 using weft::generator;
+using weft_test::expect_assertion;
 
 static_assert(std::ranges::input_range<generator<int>>);
 static_assert(!std::ranges::forward_range<generator<int>>);
@@ -272,6 +274,73 @@ TEST(generator, the_allocator_may_be_part_of_its_type) {
   EXPECT_EQ(all(with_allocator_type(4)), (std::vector{4}));
   const auto outer = []() -> generator<int> { co_yield elements_of(with_allocator_type(5)); };
   EXPECT_EQ(all(outer()), (std::vector{5}));
+}
+
+// ---- misuse
+
+constexpr auto gone_through_once = "a generator is gone through once";
+constexpr auto up_to_the_end = "an iterator of a generator is used up to the end";
+
+TEST(generator_death, one_is_gone_through_once) {
+  expect_assertion(
+      [] {
+        auto g = count(2);
+        all(g);
+        all(g);
+      },
+      gone_through_once);
+  expect_assertion(
+      [] {
+        auto g = count(2);
+        g.begin();
+        g.begin();
+      },
+      gone_through_once);
+  expect_assertion(
+      [] {
+        auto g = count(2);
+        const auto kept = std::move(g);
+        g.begin();
+      },
+      gone_through_once);
+}
+
+TEST(generator_death, elements_of_one_that_has_been_gone_through_are_refused) {
+  expect_assertion(
+      [] {
+        const auto outer = [](generator<int>& inner) -> generator<int> {
+          co_yield elements_of(std::move(inner));
+        };
+        auto g = count(2);
+        all(g);
+        all(outer(g));
+      },
+      gone_through_once);
+}
+
+TEST(generator_death, an_iterator_is_not_used_at_the_end_or_after_it_has_been_moved_from) {
+  expect_assertion(
+      [] {
+        auto g = count(0);
+        auto i = g.begin();
+        ++i;
+      },
+      up_to_the_end);
+  expect_assertion(
+      [] {
+        auto g = count(0);
+        const auto i = g.begin();
+        static_cast<void>(*i);
+      },
+      up_to_the_end);
+  expect_assertion(
+      [] {
+        auto g = count(2);
+        auto i = g.begin();
+        [[maybe_unused]] const auto kept = std::move(i);
+        ++i;
+      },
+      up_to_the_end);
 }
 
 }  // namespace

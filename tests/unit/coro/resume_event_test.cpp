@@ -17,12 +17,15 @@
 #include <weft/coro/callable.hpp>
 #include <weft/coro/co_spawn.hpp>
 
+#include "support/misuse.hpp"
+
 namespace {
 
 using weft::callable;
 using weft::full_notification;
 using weft::plain_notification;
 using weft::resume_event;
+using weft_test::expect_assertion;
 namespace sharing = weft::sharing;
 
 template <class Sharing>
@@ -220,6 +223,59 @@ TEST(resume_event, no_value_is_lost_or_doubled_between_threads) {
   EXPECT_TRUE(c.done());
   for (const int times : seen)
     ASSERT_EQ(times, 1);
+}
+
+// ---- misuse
+
+template <class Sharing>
+class resume_event_death : public testing::Test {};
+TYPED_TEST_SUITE(resume_event_death, policies);
+
+TYPED_TEST(resume_event_death, one_coroutine_waits_at_a_time) {
+  expect_assertion(
+      [] {
+        resume_event<int, TypeParam> event;
+        std::vector<int> taken;
+        auto first = collect(event, taken);
+        auto second = collect(event, taken);
+        first.start();
+        second.start();
+      },
+      "a second coroutine waits for a resume_event");
+}
+
+TYPED_TEST(resume_event_death, it_outlives_the_wait) {
+  expect_assertion(
+      [] {
+        auto event = std::make_unique<resume_event<int, TypeParam>>();
+        std::vector<int> taken;
+        auto c = collect(*event, taken);
+        c.start();
+        event.reset();
+      },
+      "destroyed that a coroutine waits for");
+}
+
+TYPED_TEST(resume_event_death, nothing_else_resumes_who_waits) {
+  expect_assertion(
+      [] {
+        resume_event<int, TypeParam> event;
+        std::vector<int> taken;
+        auto c = collect(event, taken);
+        c.start();
+        c.resume();
+      },
+      "is resumed by that alone");
+}
+
+TEST(local_resume_event_death, a_second_thread_is_told_of) {
+  expect_assertion(
+      [] {
+        resume_event<int, sharing::local> event;
+        event.resume(1);
+        std::thread([&] { event.resume(2); }).join();
+      },
+      "a second thread uses an object of policy sharing::local");
 }
 
 }  // namespace

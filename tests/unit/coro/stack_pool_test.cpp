@@ -2,19 +2,18 @@
 #include <weft/coro/stack_pool.hpp>
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <latch>
 #include <set>
 #include <thread>
 #include <vector>
 
 #include "coro/fiber/stack_depot.hpp"
+#include "support/child.hpp"
 #include "support/manual_clock.hpp"
 #include "support/sanitizer.hpp"
 
@@ -26,6 +25,7 @@ using weft::stack_size;
 using weft::detail::page_size;
 using weft::detail::stack_depot;
 using weft::detail::stack_guards;
+using weft_test::succeeds_in_a_child;
 using namespace std::chrono_literals;
 
 constexpr std::size_t usable = 32 * 1024;
@@ -65,6 +65,20 @@ TEST(stack_pool, gives_a_stack_again) {
   stack_context second = pool.allocate();
   EXPECT_EQ(second.sp, sp);
   pool.deallocate(second);
+}
+
+TEST(stack_pool, tells_the_most_of_the_largest_stacks_that_were_in_use) {
+  const stack_pool pool{stack_size(9u << 20)};
+  const std::size_t before = stack_pool::read_statistics().high_water;
+  stack_context stacks[3] = {pool.allocate(), pool.allocate(), pool.allocate()};
+  for (stack_context& stack : stacks)
+    pool.deallocate(stack);
+  const std::size_t most = stack_pool::read_statistics().high_water;
+  EXPECT_GE(most, 3u);
+  EXPECT_LE(before, most);
+  stack_context again = pool.allocate();
+  EXPECT_EQ(stack_pool::read_statistics().high_water, most);
+  pool.deallocate(again);
 }
 
 TEST(stack_pool, tops_lie_at_different_places_of_their_pages) {
@@ -154,37 +168,47 @@ TEST(stack_depot, memory_that_went_back_is_zero_and_can_be_used) {
 
 // ThreadSanitizer serves no child of a process that has several threads.
 #if !WEFT_TEST_TSAN
-TEST(stack_pool, a_child_of_a_fork_may_use_what_another_thread_was_using) {
-  std::atomic<bool> done{false};
-  std::thread user([&] {
-    std::vector<weft::stack_context> stacks(100);
-    while (!done) {
-      for (weft::stack_context& stack : stacks)
-        stack = stack_pool().allocate();
-      for (weft::stack_context& stack : stacks)
-        stack_pool().deallocate(stack);
-    }
-  });
-  for (int i = 0; i != 20; ++i) {
-    const pid_t child = ::fork();
-    ASSERT_NE(child, -1);
-    if (child == 0) {
-      ::alarm(20);  // ends it if it hangs
-      std::set<void*> all;
-      for (int k = 0; k != 300; ++k) {
-        const weft::stack_context stack = stack_pool().allocate();
-        static_cast<char*>(stack.sp)[-1] = 1;
-        all.insert(stack.sp);
-      }
-      ::_exit(all.size() == 300 && stack_pool::read_statistics().in_use >= 300 ? 0 : 1);
-    }
-    int status = -1;
-    EXPECT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+
+/// Takes so many stacks, gives them back, and returns where they were.
+std::set<void*> use_stacks(std::size_t count) {
+  std::vector<stack_context> stacks(count);
+  std::set<void*> places;
+  for (stack_context& stack : stacks) {
+    stack = stack_pool().allocate();
+    static_cast<char*>(stack.sp)[-1] = 1;
+    places.insert(stack.sp);
   }
-  done = true;
-  user.join();
+  for (stack_context& stack : stacks)
+    stack_pool().deallocate(stack);
+  return places;
 }
+
+TEST(stack_pool, a_child_of_a_fork_takes_over_the_stacks_that_other_threads_have_kept) {
+  std::set<void*> kept;
+  std::latch has_used{1}, may_end{1};
+  std::thread other([&] {
+    kept = use_stacks(1);
+    has_used.count_down();
+    may_end.wait();
+  });
+  has_used.wait();
+  EXPECT_TRUE(succeeds_in_a_child([&] {
+    const std::set<void*> taken = use_stacks(300);
+    return std::includes(taken.begin(), taken.end(), kept.begin(), kept.end());
+  }));
+  may_end.count_down();
+  other.join();
+}
+
+TEST(stack_pool, a_child_of_a_fork_may_use_what_other_threads_were_using) {
+  weft_test::expect_success_in_children_meanwhile(
+      [] {
+        use_stacks(100);
+        stack_pool::trim();
+      },
+      [] { return use_stacks(300).size() == 300 && stack_pool::read_statistics().cached != 0; });
+}
+
 #endif
 
 TEST(stack_depot, guards_by_protection_are_limited_and_the_rest_is_counted) {
@@ -201,6 +225,23 @@ TEST(stack_depot, guards_by_protection_are_limited_and_the_rest_is_counted) {
 }
 
 #if !WEFT_TEST_TSAN && !WEFT_TEST_ASAN
+
+TEST(stack_guards, one_that_fails_does_not_end_those_by_advice) {
+  const std::size_t page = page_size();
+  std::byte* const memory = weft::detail::map_stacks(3 * page);
+  ASSERT_NE(memory, nullptr);
+  stack_guards guards(0);
+  if (!guards.install(memory)) {
+    weft::detail::unmap_stacks(memory, 3 * page);
+    GTEST_SKIP() << "the kernel has no guards by advice";
+  }
+  weft::detail::unmap_stacks(memory + page, page);
+  EXPECT_FALSE(guards.install(memory + page)) << "there is no such page";
+  EXPECT_TRUE(guards.install(memory + 2 * page));
+  guards.uninstalled(2);
+  weft::detail::unmap_stacks(memory, page);
+  weft::detail::unmap_stacks(memory + 2 * page, page);
+}
 
 TEST(stack_depot_death, a_guard_faults_however_it_was_made) {
   for (const bool by_advice : {true, false}) {

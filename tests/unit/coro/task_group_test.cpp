@@ -28,7 +28,9 @@
 #include <weft/io/steady_timer.hpp>
 
 #include "support/manual_clock.hpp"
+#include "support/misuse.hpp"
 #include "unit/coro/children.hpp"
+#include "unit/coro/run_coroutine.hpp"
 
 namespace {
 
@@ -41,21 +43,14 @@ using weft::steady_timer;
 using weft::task_group;
 using weft::with_task_group;
 using weft_test::code_of;
+using weft_test::expect_assertion;
 using weft_test::fail;
 using weft_test::forever;
+using weft_test::run;
 using weft_test::sleep;
 using weft_test::yield;
 namespace error = weft::error;
 namespace this_coro = weft::this_coro;
-
-/// Runs a coroutine to its end; what leaves it leaves this.
-template <class F>
-auto run(F f) {
-  io_context context;
-  auto future = co_spawn(context, std::move(f), weft::use_future);
-  context.run();
-  return future.get();
-}
 
 awaitable<void> sleep_quietly() {
   steady_timer timer(co_await this_coro::executor, forever);
@@ -784,6 +779,17 @@ TEST(task_group, a_cancel_meets_children_that_start_and_end_on_other_threads) {
     joined.get();
     EXPECT_EQ(group.size(), 0u);
   }
+}
+
+// ---- misuse
+
+TEST(task_group_death, there_is_room_for_a_child) {
+  expect_assertion(
+      [] {
+        io_context context;
+        const task_group group(context, {.max_concurrency = 0});
+      },
+      "needs room for at least one child");
 }
 
 }  // namespace

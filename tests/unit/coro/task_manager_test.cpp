@@ -8,6 +8,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -26,7 +27,9 @@
 #include <weft/coro/with_task_group.hpp>
 #include <weft/io/steady_timer.hpp>
 
+#include "support/error_code.hpp"
 #include "support/manual_clock.hpp"
+#include "support/misuse.hpp"
 #include "unit/coro/children.hpp"
 
 namespace {
@@ -41,6 +44,8 @@ using weft::task_id;
 using weft::task_manager;
 using weft::task_state;
 using weft_test::code_of;
+using weft_test::code_thrown_by;
+using weft_test::expect_assertion;
 using weft_test::fail;
 using weft_test::forever;
 using weft_test::sleep;
@@ -164,6 +169,26 @@ TEST(task_manager, a_result_that_can_only_be_moved_is_taken_once) {
   } catch (const weft::system_error& e) {
     EXPECT_EQ(e.code(), error::not_found);
   }
+}
+
+TEST(task_manager, a_result_that_can_only_be_moved_is_given_on_or_taken) {
+  io_context context;
+  task_manager tasks(context);
+  auto shared = tasks.start([] { return std::make_unique<int>(6); });
+  auto reader =
+      tasks.then(shared, [](const std::unique_ptr<int>& p) { return *p; }, {.held = true});
+  auto refused = shared.async_get(weft::use_future);
+  auto taken = tasks.start([] { return std::make_unique<int>(7); });
+  auto got = taken.async_get(weft::use_future);
+  context.run();
+  EXPECT_EQ(code_thrown_by([&] { refused.get(); }), error::not_found);
+  EXPECT_EQ(*got.get(), 7);
+  tasks.release(task_id(reader));
+  context.restart();
+  context.run();
+  EXPECT_EQ(reader.value(), 6);
+  EXPECT_EQ(code_thrown_by([&] { tasks.then(taken, [](const std::unique_ptr<int>&) {}); }),
+            error::not_found);
 }
 
 TEST(task_manager, a_failure_is_kept_with_its_error) {
@@ -402,6 +427,38 @@ TEST(task_manager, what_depends_on_a_failure_is_cancelled_unless_it_says_otherwi
   context.run();
   EXPECT_EQ(late_cleaning.state(), task_state::done);
   EXPECT_FALSE(began);
+}
+
+TEST(task_manager, no_task_begins_before_the_last_of_its_predecessors_has_ended) {
+  constexpr int count = 200;
+  io_context context;
+  task_manager tasks(context);
+  std::mt19937 random(7);
+  std::vector<weft::task_handle<void>> made;
+  std::vector<std::vector<int>> before(count);
+  std::vector<bool> ended(count);
+  for (int i = 0; i != count; ++i) {
+    weft::task_options options{.held = true};
+    for (int k = i == 0 ? 0 : static_cast<int>(random() % 20); k != 0; --k) {
+      before[i].push_back(static_cast<int>(random() % static_cast<unsigned>(i)));
+      options.after.push_back(task_id(made[static_cast<std::size_t>(before[i].back())]));
+    }
+    made.push_back(tasks.start(
+        [&, i] {
+          for (const int b : before[i])
+            EXPECT_TRUE(ended[b]) << b << " before " << i;
+          ended[i] = true;
+        },
+        options));
+  }
+  std::shuffle(made.begin(), made.end(), random);
+  for (const auto& task : made) {
+    EXPECT_TRUE(tasks.release(task_id(task)));
+    context.poll();
+    context.restart();
+  }
+  context.run();
+  EXPECT_EQ(std::count(ended.begin(), ended.end(), true), count);
 }
 
 TEST(task_manager, then_gives_the_result_on) {
@@ -703,6 +760,64 @@ TEST(task_manager, kills_meet_ends_on_other_threads) {
     EXPECT_EQ(counts[task_state::done] + counts[task_state::cancelled], 200u);
     EXPECT_GE(counts[task_state::cancelled], 100u);
   }
+}
+
+// ---- misuse
+
+TEST(task_manager_death, there_is_room_for_a_task) {
+  expect_assertion(
+      [] {
+        io_context context;
+        const task_manager tasks(context, {.max_running = 0});
+      },
+      "needs room for at least one task");
+}
+
+TEST(task_manager_death, what_has_failed_has_no_result_for_then) {
+  expect_assertion(
+      [] {
+        io_context context;
+        task_manager tasks(context);
+        tasks.then(tasks.start(number(1)), [](int) {}, {.after_failure = true});
+      },
+      "no result to call the function with");
+}
+
+TEST(task_manager_death, then_takes_tasks_of_its_own) {
+  expect_assertion(
+      [] {
+        io_context context;
+        task_manager tasks(context);
+        task_manager others(context);
+        tasks.then(others.start(number(1)), [](int) {});
+      },
+      "takes tasks of its own");
+}
+
+TEST(task_manager_death, a_handle_made_by_default_is_told_of) {
+  constexpr auto none = "a task_handle names no task";
+  using handle = weft::task_handle<int>;
+  expect_assertion([] { handle().id(); }, none);
+  expect_assertion([] { handle().kill(); }, none);
+  expect_assertion([] { handle().async_get([](std::exception_ptr, int) {}); }, none);
+  expect_assertion([] { handle().async_wait([](error_code, task_state) {}); }, none);
+  expect_assertion(
+      [] {
+        io_context context;
+        task_manager tasks(context);
+        tasks.then(weft::task_handle<void>(), [] {});
+      },
+      none);
+}
+
+TEST(task_manager_death, a_task_has_no_value_before_it_is_done) {
+  expect_assertion(
+      [] {
+        io_context context;
+        task_manager tasks(context);
+        tasks.start(number(1)).value();
+      },
+      "asked for its value when it is done");
 }
 
 }  // namespace

@@ -14,7 +14,6 @@
 #include <weft/async/as_tuple.hpp>
 #include <weft/async/bind_cancellation_slot.hpp>
 #include <weft/async/detached.hpp>
-#include <weft/async/use_future.hpp>
 #include <weft/context/io_context.hpp>
 #include <weft/context/post.hpp>
 #include <weft/context/strand.hpp>
@@ -23,7 +22,9 @@
 #include <weft/coro/use_awaitable.hpp>
 #include <weft/io/steady_timer.hpp>
 
+#include "support/misuse.hpp"
 #include "unit/coro/parked.hpp"
+#include "unit/coro/run_coroutine.hpp"
 #include "unit/support/counting_allocator.hpp"
 
 namespace {
@@ -33,17 +34,10 @@ using weft::co_spawn;
 using weft::detached;
 using weft::io_context;
 using weft::task;
+using weft_test::expect_assertion;
 using weft_test::parked;
+using weft_test::run;
 namespace this_coro = weft::this_coro;
-
-/// Runs a coroutine to its end; what leaves it leaves this.
-template <class F>
-auto run(F f) {
-  io_context context;
-  auto future = co_spawn(context, std::move(f), weft::use_future);
-  context.run();
-  return future.get();
-}
 
 task<int> number(int n) {
   co_return n;
@@ -453,6 +447,30 @@ TEST(task, a_frame_comes_from_the_allocator_among_the_arguments) {
   });
   EXPECT_EQ(sum, 13);
   EXPECT_EQ(memory.blocks, 0u);
+}
+
+// ---- misuse
+
+TEST(task_death, one_is_awaited_once) {
+  expect_assertion(
+      [] {
+        run([]() -> task<int> {
+          auto n = number(1);
+          const int first = co_await std::move(n);
+          co_return first + co_await std::move(n);
+        });
+      },
+      "a coroutine is awaited once");
+  expect_assertion(
+      [] {
+        const auto begin = []() -> foreign {
+          auto n = number(1);
+          co_await std::move(n);
+          co_await std::move(n);
+        };
+        begin();
+      },
+      "a task is awaited once");
 }
 
 }  // namespace

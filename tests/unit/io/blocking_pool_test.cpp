@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +18,7 @@
 #include <weft/base/clock.hpp>
 
 #include "context/scheduler/driver.hpp"
+#include "support/child.hpp"
 #include "support/sanitizer.hpp"
 
 namespace {
@@ -504,20 +504,17 @@ TEST(blocking_pool, a_forked_child_begins_again_what_the_parent_had_begun) {
   l.pool.submit(&second);
 
   l.pool.fork_prepare();
-  const pid_t child = fork();
-  if (child == 0) {
+  const pid_t child = weft_test::start_child([&] {
     l.pool.fork_child();
     const bool rested = l.pool.threads() == 0;
     l.pool.begin_again();
     l.wait(2);
     const bool in_order = rested && l.finished == std::vector<io_operation*>{&second, &first};
     l.pool.shutdown();
-    _exit(in_order ? 0 : 1);
-  }
+    return in_order;
+  });
   l.pool.fork_parent();
-  int status = -1;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(weft_test::has_succeeded(child));
   go.release();
   l.wait(2);
 }

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <liburing.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -22,6 +21,7 @@
 #include <weft/io/op/send.hpp>
 
 #include "support/backend.hpp"
+#include "support/child.hpp"
 
 namespace {
 
@@ -49,8 +49,8 @@ class read_operation : public detail::transfer_operation {
     auto& op = static_cast<read_operation&>(base);
     io_uring_prep_recv(&sqe, op.fd, op.data_, op.size_, 0);
   }
-  static detail::io_status finish(detail::io_operation& base, int result) noexcept {
-    return static_cast<read_operation&>(base).take(result);
+  static detail::io_status finish(detail::io_operation& base, detail::io_answer answer) noexcept {
+    return static_cast<read_operation&>(base).take(answer.result);
   }
 
   static inline std::atomic<int> attempts{0};
@@ -389,22 +389,18 @@ TEST_P(io_handle_on, a_child_process_serves_what_was_pending) {
   outcome result;
   read(data, 1, result.handler());
   context->poll();
-  context->notify_fork(weft::execution_context::fork_prepare);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    context->notify_fork(weft::execution_context::fork_child);
-    context->restart();
-    context->run();
-    ::_exit(result.calls == 1 && result.bytes == 1 && data[0] == 'c' ? 0 : 1);
-  }
-  context->notify_fork(weft::execution_context::fork_parent);
+  const pid_t child = weft_test::start_told_child(
+      [&] {
+        context->restart();
+        context->run();
+        return result.calls == 1 && result.bytes == 1 && data[0] == 'c';
+      },
+      *context);
   io->cancel();
   context->restart();
   context->run();
   write("c");
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(weft_test::has_succeeded(child));
 }
 
 TEST_P(io_handle_on, a_descriptor_that_cannot_be_read_reports_its_error) {

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -25,6 +24,7 @@
 
 #include "support/backend.hpp"
 #include "support/cancellable.hpp"
+#include "support/child.hpp"
 
 namespace {
 
@@ -341,22 +341,16 @@ TEST_P(pipe_test, closed_by_the_parent_of_a_fork_it_goes_on_in_the_child) {
   send_to_itself(1);
   int closed[2];
   ASSERT_EQ(::pipe2(closed, O_CLOEXEC), 0);
-  context.notify_fork(weft::io_context::fork_prepare);
-  const pid_t child = ::fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    ::alarm(20);
-    context.notify_fork(weft::io_context::fork_child);
-    char byte;
-    ::_exit(::read(closed[0], &byte, 1) == 1 && send_to_itself(1 << 20) ? 0 : 1);
-  }
-  context.notify_fork(weft::io_context::fork_parent);
+  const pid_t child = weft_test::start_told_child(
+      [&] {
+        char byte;
+        return ::read(closed[0], &byte, 1) == 1 && send_to_itself(1 << 20);
+      },
+      context);
   in.close();
   out.close();
   EXPECT_EQ(::write(closed[1], "", 1), 1);
-  int status = 0;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(weft_test::has_succeeded(child));
   ::close(closed[0]);
   ::close(closed[1]);
 }
@@ -364,18 +358,12 @@ TEST_P(pipe_test, closed_by_the_parent_of_a_fork_it_goes_on_in_the_child) {
 TEST_P(pipe_test, closed_or_released_by_the_child_of_a_fork_it_goes_on_in_the_parent) {
   connect();
   send_to_itself(1);
-  context.notify_fork(weft::io_context::fork_prepare);
-  const pid_t child = ::fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    context.notify_fork(weft::io_context::fork_child);
-    in.close();
-    ::_exit(out.release() < 0);
-  }
-  context.notify_fork(weft::io_context::fork_parent);
-  int status = 0;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(weft_test::succeeds_in_a_told_child(
+      [&] {
+        in.close();
+        return out.release() >= 0;
+      },
+      context));
   ASSERT_NE(::fcntl(in.native_handle(), F_GETFL) & O_NONBLOCK, 0);
   ASSERT_NE(::fcntl(out.native_handle(), F_GETFL) & O_NONBLOCK, 0);
   EXPECT_TRUE(send_to_itself(1 << 20));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <memory>
@@ -16,6 +15,8 @@
 #include <weft/io/signal_set.hpp>
 
 #include "support/backend.hpp"
+#include "support/child.hpp"
+#include "support/sanitizer.hpp"
 
 namespace {
 
@@ -275,19 +276,14 @@ TEST_P(signal_set_test, after_a_fork_each_process_sees_its_own_signals) {
   weft::signal_set signals(context, SIGUSR1);
   signals.async_wait(note());
   context.poll();
-  context.notify_fork(weft::execution_context::fork_prepare);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    context.notify_fork(weft::execution_context::fork_child);
-    ::raise(SIGUSR1);
-    context.restart();
-    context.run();
-    ::_exit(results == result_list{{success, SIGUSR1}} ? 0 : 1);
-  }
-  context.notify_fork(weft::execution_context::fork_parent);
-  int status = -1;
-  ::waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(weft_test::succeeds_in_a_told_child(
+      [&] {
+        ::raise(SIGUSR1);
+        context.restart();
+        context.run();
+        return results == result_list{{success, SIGUSR1}};
+      },
+      context));
   context.restart();
   context.poll();
   EXPECT_TRUE(results.empty());
@@ -295,7 +291,57 @@ TEST_P(signal_set_test, after_a_fork_each_process_sees_its_own_signals) {
   EXPECT_EQ(run(), (result_list{{success, SIGUSR1}}));
 }
 
+TEST_P(signal_set_test, contexts_made_after_a_fork_share_nothing_that_rings) {
+  int ends[2][2];
+  ASSERT_EQ(::pipe(ends[0]), 0);
+  ASSERT_EQ(::pipe(ends[1]), 0);
+  char byte = 0;
+  {
+    weft::io_context before(weft_test::make_context_options(GetParam()));
+    const weft::signal_set signals(before, SIGUSR1);  // what rings is left for the next
+  }
+  const pid_t child = weft_test::start_child([&] {
+    ::close(ends[0][0]);
+    ::close(ends[1][1]);
+    weft::io_context after(weft_test::make_context_options(GetParam()));
+    weft::signal_set signals(after, SIGUSR1);
+    signals.async_wait(note());
+    ::raise(SIGUSR1);
+    const bool is_told = ::write(ends[0][1], "r", 1) == 1 && ::read(ends[1][0], &byte, 1) == 1;
+    after.run();
+    return is_told && results == result_list{{success, SIGUSR1}};
+  });
+  ::close(ends[0][1]);
+  ::close(ends[1][0]);
+  weft::io_context after(weft_test::make_context_options(GetParam()));
+  weft::signal_set signals(after, SIGUSR1);
+  signals.async_wait(note());
+  EXPECT_EQ(::read(ends[0][0], &byte, 1), 1);
+  after.poll();
+  EXPECT_TRUE(results.empty());
+  EXPECT_EQ(::write(ends[1][1], "g", 1), 1);
+  EXPECT_TRUE(weft_test::has_succeeded(child));
+  ::close(ends[0][0]);
+  ::close(ends[1][1]);
+}
+
 WEFT_INSTANTIATE_BACKENDS(signal_set_test);
+
+// ThreadSanitizer serves no child of a process that has several threads.
+#if !WEFT_TEST_TSAN
+
+TEST(signal_set_fork, a_child_may_use_sets_while_other_threads_were_using_theirs) {
+  const auto use = [] {
+    weft::io_context context;
+    weft::signal_set signals(context, SIGUSR1);
+    weft::error_code ec;
+    signals.add(SIGUSR2, ec);
+    return !ec;
+  };
+  weft_test::expect_success_in_children_meanwhile(use, use);
+}
+
+#endif
 
 TEST(signal_set_end_test, a_context_may_end_with_waits_whose_handlers_own_their_sets) {
   const auto alive = std::make_shared<int>(0);

@@ -430,7 +430,7 @@ TEST_P(stream_file_test, close_returns_whoever_takes_what_a_helper_has_performed
   std::string to(1 << 20, ' ');
   auto work = weft::make_work_guard(context);
   std::thread poller([&] { context.run(); });
-  for (int i = 0; i != 3'000; ++i) {
+  for (int i = 0; i != 1'000; ++i) {
     file.open(path, stream_file::read_only);
     std::promise<void> done;
     file.async_read_some(weft::buffer(to), [&](error_code, std::size_t) { done.set_value(); });

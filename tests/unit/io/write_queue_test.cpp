@@ -3,128 +3,29 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
-#include <atomic>
-#include <future>
-#include <memory>
-#include <new>
-#include <optional>
+#include <cstddef>
 #include <string>
-#include <thread>
-#include <utility>
 #include <vector>
 
-#include <weft/async/any_completion_handler.hpp>
 #include <weft/async/bind_cancellation_slot.hpp>
-#include <weft/async/bind_executor.hpp>
+#include <weft/async/cancellation_signal.hpp>
 #include <weft/async/detached.hpp>
 #include <weft/async/use_future.hpp>
-#include <weft/async/work_guard.hpp>
-#include <weft/context/io_context.hpp>
-#include <weft/context/post.hpp>
-#include <weft/context/thread_pool.hpp>
+#include <weft/base/error.hpp>
 #include <weft/coro/awaitable.hpp>
 #include <weft/coro/co_spawn.hpp>
 
-#include <weft/io/buffer_copy.hpp>
-#include <weft/io/connect_pipe.hpp>
-#include <weft/io/read.hpp>
-#include <weft/io/read_until.hpp>
-#include <weft/io/readable_pipe.hpp>
-#include <weft/io/writable_pipe.hpp>
-
-#include "support/backend.hpp"
+#include "support/misuse.hpp"
+#include "unit/io/paced_write_queue.hpp"
 
 namespace {
 
 using weft::awaitable;
 using weft::buffer;
 using weft::detached;
-using weft::error_code;
-using weft::io_context;
-using weft::write_queue;
-
-/// A stream whose writes take what the test says.
-class paced_stream {
- public:
-  using executor_type = io_context::executor_type;
-
-  explicit paced_stream(io_context& context) : context_(&context) {}
-  executor_type get_executor() const noexcept { return context_->get_executor(); }
-
-  template <class Buffers, class Token>
-  auto async_write_some(const Buffers& buffers, Token&& token) {
-    return weft::async_initiate<Token, void(error_code, std::size_t)>(
-        [this](auto handler, const Buffers& b) {
-          ++calls;
-          if (throws)
-            throw std::bad_alloc();
-          parts = static_cast<std::size_t>(
-              std::distance(weft::buffer_sequence_begin(b), weft::buffer_sequence_end(b)));
-          offered.resize(weft::buffer_size(b));
-          weft::buffer_copy(buffer(offered), b);
-          if (drops)
-            return;
-          pending = std::move(handler);
-          if (throws_late)
-            throw std::bad_alloc();
-        },
-        token, buffers);
-  }
-
-  /// The write under way takes so much.
-  void take(std::size_t n, error_code ec = {}) {
-    ASSERT_TRUE(pending);
-    written += offered.substr(0, n);
-    offered.clear();
-    weft::post(get_executor(), [h = std::move(pending), n, ec]() mutable { std::move(h)(ec, n); });
-  }
-  void take_all() { take(offered.size()); }
-
-  int calls = 0;
-  bool throws = false;
-  bool throws_late = false;
-  bool drops = false;
-  std::size_t parts = 0;
-  std::string offered;
-  std::string written;
-  weft::any_completion_handler<void(error_code, std::size_t)> pending;
-
- private:
-  io_context* context_;
-};
-
-class write_queue_test : public ::testing::Test {
- protected:
-  /// What became of a write.
-  struct outcome {
-    int calls = 0;
-    error_code ec;
-    std::size_t n = 0;
-  };
-  auto keep(outcome& o) {
-    return [this, &o](error_code ec, std::size_t n) {
-      ++o.calls;
-      o.ec = ec;
-      o.n = n;
-      order.push_back(&o);
-    };
-  }
-  auto keep_code(outcome& o) {
-    return [this, &o](error_code ec) { keep(o)(ec, 0); };
-  }
-  void run() {
-    context->poll();
-    context->restart();
-  }
-
-  std::unique_ptr<io_context> context = std::make_unique<io_context>();
-  paced_stream stream{*context};
-  std::optional<write_queue<paced_stream&>> queue{std::in_place, stream,
-                                                  weft::write_queue_options{100, 40}};
-  std::vector<outcome*> order;
-};
+using weft_test::expect_assertion;
+using weft_test::write_queue_test;
 
 TEST_F(write_queue_test, writes_whole_writes_in_order_however_little_the_stream_takes) {
   outcome a, b, c;
@@ -308,9 +209,33 @@ TEST_F(write_queue_test, a_flush_completes_when_all_before_it_is_written) {
   EXPECT_EQ(flushed.calls, 0);
   stream.take_all();
   run();
+  EXPECT_EQ(order, (std::vector{&idle, &a, &flushed}));
   stream.take_all();
   run();
   EXPECT_EQ(order, (std::vector{&idle, &a, &flushed, &b}));
+}
+
+TEST_F(write_queue_test, a_flush_can_be_cancelled_also_behind_a_write_under_way) {
+  outcome a, b, by_signal, by_queue;
+  weft::cancellation_signal signal;
+  queue->async_write(buffer("aaa", 3), keep(a));
+  queue->async_write(buffer("bbb", 3), keep(b));
+  queue->async_flush(weft::bind_cancellation_slot(signal.slot(), keep_code(by_signal)));
+  queue->async_flush(keep_code(by_queue));
+  stream.take_all();
+  run();
+  EXPECT_EQ(order, (std::vector{&a}));
+  signal.emit(weft::cancellation_type::total);
+  run();
+  EXPECT_EQ(by_signal.ec, weft::error::operation_aborted);
+  queue->cancel();
+  run();
+  EXPECT_EQ(by_queue.ec, weft::error::operation_aborted);
+  EXPECT_EQ(b.calls, 0);
+  stream.take_all();
+  run();
+  EXPECT_FALSE(b.ec);
+  EXPECT_EQ(stream.written, "aaabbb");
 }
 
 TEST_F(write_queue_test, a_flush_behind_the_last_write_needs_no_call) {
@@ -454,236 +379,21 @@ TEST_F(write_queue_test, serves_coroutines_and_futures) {
   EXPECT_EQ(written.get(), 2u);
 }
 
-/// The handlers belong to another context than the stream.
-class write_queue_abroad : public write_queue_test {
- protected:
-  auto fail_if_called() {
-    return weft::bind_executor(other->get_executor(), [owned = alive](auto&&...) { FAIL(); });
-  }
+// ---- misuse
 
-  /// The write that has begun is not disturbed.
-  void expect_only_the_first_is_written() {
-    stream.take_all();
-    run();
-    EXPECT_EQ(first.calls, 1);
-    EXPECT_FALSE(first.ec);
-    EXPECT_FALSE(stream.pending);
-    EXPECT_EQ(stream.written, std::string(100, 'a'));
-    EXPECT_EQ(queue->queued(), 0u);
-  }
-
-  std::shared_ptr<int> alive = std::make_shared<int>();
-  std::optional<io_context> other{std::in_place};
-  outcome first;
-};
-
-TEST_F(write_queue_abroad, a_write_that_has_not_begun_is_destroyed_with_its_other_context) {
-  queue->async_write(std::string(100, 'a'), keep(first));
-  queue->async_write(std::string("bbb"), fail_if_called());
-  other.reset();
-  EXPECT_EQ(alive.use_count(), 1);
-  expect_only_the_first_is_written();
+TEST_F(write_queue_test, marks_in_the_wrong_order_are_told_of) {
+  expect_assertion([this] { const weft::write_queue out(stream, {.high = 1000}); },
+                   "low mark is above its high one");
 }
 
-TEST_F(write_queue_abroad, a_write_of_a_coroutine_is_destroyed_with_its_other_context) {
-  queue->async_write(std::string(100, 'a'), keep(first));
-  co_spawn(
-      *other,
-      [](auto& q, std::shared_ptr<int>) -> awaitable<void> {
-        const std::string line("bbb");
-        co_await q.async_write(buffer(line));
-        ADD_FAILURE();
-      }(*queue, alive),
-      detached);
-  other->poll();
-  EXPECT_EQ(alive.use_count(), 2);
-  other.reset();
-  EXPECT_EQ(alive.use_count(), 1);
-  expect_only_the_first_is_written();
-}
-
-TEST_F(write_queue_abroad, a_flush_is_destroyed_with_its_other_context) {
-  queue->async_write(std::string(100, 'a'), keep(first));
-  queue->async_flush(fail_if_called());
-  other.reset();
-  EXPECT_EQ(alive.use_count(), 1);
-  expect_only_the_first_is_written();
-}
-
-TEST_F(write_queue_abroad, who_waits_for_room_is_destroyed_with_its_other_context) {
-  queue->async_write(std::string(100, 'a'), keep(first));
-  queue->async_wait_writable(fail_if_called());
-  other.reset();
-  EXPECT_EQ(alive.use_count(), 1);
-  expect_only_the_first_is_written();
-}
-
-TEST_F(write_queue_abroad, a_write_that_has_ended_is_destroyed_with_its_other_context) {
-  queue->async_write(std::string("hello"), fail_if_called());
-  stream.take_all();
-  run();
-  other.reset();
-  EXPECT_EQ(alive.use_count(), 1);
-}
-
-/// Tells that the context ends.
-class end_teller final : public weft::execution_context::service {
- public:
-  using key_type = end_teller;
-  using service::service;
-  std::promise<void> ends;
-
- private:
-  void shutdown() noexcept override { ends.set_value(); }
-};
-
-TEST_F(write_queue_abroad, the_end_of_its_other_context_awaits_a_write_that_has_begun) {
-  queue->async_write(std::string("hello"), fail_if_called());
-  std::future<void> ends = weft::use_service<end_teller>(*other).ends.get_future();
-  std::atomic<bool> is_written = false;
-  std::thread end([&] {
-    other.reset();
-    EXPECT_TRUE(is_written);
-    EXPECT_EQ(alive.use_count(), 1);
-  });
-  ends.wait();
-  for (int i = 0; i != 100; ++i)  // an end that does not wait is over then
-    std::this_thread::yield();
-  is_written = true;
-  stream.take_all();
-  run();
-  end.join();
-  EXPECT_EQ(stream.written, "hello");
-  EXPECT_EQ(queue->queued(), 0u);
-}
-
-/// Over a pipe.
-class write_queue_on : public weft_test::backend_test {
- protected:
-  write_queue_on() { weft::connect_pipe(reader, writer); }
-
-  weft::readable_pipe reader{context};
-  weft::writable_pipe writer{context};
-};
-
-TEST_P(write_queue_on, memory_stays_bounded_while_the_peer_reads_nothing) {
-  write_queue queue(writer, {10'000, 5'000});
-  constexpr std::size_t count = 2'000;
-  constexpr std::size_t size = 1'000;
-  std::size_t produced = 0;
-  std::size_t most = 0;
-  co_spawn(
-      context,
-      [&]() -> awaitable<void> {
-        for (; produced != count; ++produced) {
-          co_await queue.async_wait_writable();
-          queue.async_write(std::string(size, static_cast<char>('a' + produced % 26)), detached);
-          most = std::max(most, queue.queued());
-        }
-        co_await queue.async_flush();
-        writer.close();
+TEST_F(write_queue_test, a_stream_that_writes_more_than_it_was_given_is_told_of) {
+  expect_assertion(
+      [this] {
+        queue->async_write(buffer("abc", 3), detached);
+        stream.take(4);
+        run();
       },
-      detached);
-  context.poll();
-  EXPECT_LT(produced, count) << "the pipe is full";
-  EXPECT_GT(produced, 0u);
-  context.restart();
-  std::string received;
-  weft::async_read(reader, weft::dynamic_buffer(received),
-                   [&](error_code ec, std::size_t) { EXPECT_EQ(ec, weft::error::eof); });
-  context.run();
-  EXPECT_EQ(produced, count);
-  EXPECT_LE(most, 10'000 + size);
-  ASSERT_EQ(received.size(), count * size);
-  for (std::size_t i = 0; i != count; ++i)
-    ASSERT_EQ(received.substr(i * size, size), std::string(size, static_cast<char>('a' + i % 26)));
+      "written more than a write_queue gave it");
 }
-
-TEST_P(write_queue_on, writers_on_four_threads_do_not_interleave) {
-  constexpr int writers = 4;
-  constexpr int lines = 500;
-  write_queue queue(writer);
-  std::atomic<int> ended = 0;
-  weft::thread_pool pool(writers);
-  for (int w = 0; w != writers; ++w)
-    co_spawn(
-        pool,
-        [&, w]() -> awaitable<void> {
-          for (int i = 0; i != lines; ++i) {
-            const std::string line = std::to_string(w) + ' ' + std::to_string(i) + '\n';
-            if (i % 2)
-              co_await queue.async_write(buffer(line));
-            else
-              queue.async_write(line, detached);
-          }
-          co_await queue.async_flush();
-          if (++ended == writers)
-            weft::post(context, [&] { writer.close(); });
-        },
-        detached);
-  std::string received;
-  weft::async_read(reader, weft::dynamic_buffer(received),
-                   [&](error_code ec, std::size_t) { EXPECT_EQ(ec, weft::error::eof); });
-  auto work = weft::make_work_guard(context);
-  std::thread other([&] { context.run(); });
-  pool.join();
-  work.reset();
-  other.join();
-  std::array<int, writers> next{};
-  std::size_t at = 0;
-  while (at != received.size()) {
-    const std::size_t end = received.find('\n', at);
-    ASSERT_NE(end, std::string::npos);
-    const auto w = static_cast<std::size_t>(received[at] - '0');
-    ASSERT_LT(w, next.size());
-    EXPECT_EQ(received.substr(at + 2, end - at - 2), std::to_string(next[w]++));
-    at = end + 1;
-  }
-  for (const int n : next)
-    EXPECT_EQ(n, lines);
-}
-
-TEST_P(write_queue_on, of_its_own_stream_ends_with_it) {
-  std::optional<write_queue<weft::writable_pipe>> queue(std::in_place, std::move(writer));
-  error_code begun;
-  error_code waiting;
-  int calls = 0;
-  queue->async_write(std::string(1'000'000, 'x'), [&](error_code ec, std::size_t n) {
-    begun = ec;
-    EXPECT_LT(n, 1'000'000u);
-    ++calls;
-  });
-  queue->async_write(std::string("y"), [&](error_code ec, std::size_t) {
-    waiting = ec;
-    ++calls;
-  });
-  context.poll();
-  context.restart();
-  queue.reset();
-  context.run();
-  EXPECT_EQ(calls, 2);
-  EXPECT_EQ(begun, weft::error::operation_aborted);
-  EXPECT_EQ(waiting, weft::error::operation_aborted);
-}
-
-TEST_P(write_queue_on, is_destroyed_with_the_context_though_its_handlers_own_it) {
-  auto end = std::make_unique<io_context>(weft_test::make_context_options(GetParam()));
-  auto peer = std::make_unique<weft::readable_pipe>(*end);
-  weft::writable_pipe stream(*end);
-  weft::connect_pipe(*peer, stream);
-  auto queue = std::make_shared<write_queue<weft::writable_pipe>>(std::move(stream));
-  const std::weak_ptr<write_queue<weft::writable_pipe>> alive = queue;
-  for (int i = 0; i != 3; ++i)
-    queue->async_write(std::string(1'000'000, 'x'), [queue](error_code, std::size_t) { FAIL(); });
-  queue->async_wait_writable([queue](error_code) { FAIL(); });
-  end->poll();
-  queue.reset();
-  EXPECT_FALSE(alive.expired());
-  peer.reset();
-  end.reset();
-  EXPECT_TRUE(alive.expired());
-}
-
-WEFT_INSTANTIATE_BACKENDS(write_queue_on);
 
 }  // namespace

@@ -365,11 +365,8 @@ TEST_P(datagram_batch, without_destination_or_peer_is_refused) {
 }
 
 TEST_P(datagram_batch, refusal_of_an_earlier_datagram_is_reported) {
-  udp::endpoint nobody;
-  {
-    udp::socket holder = bound();
-    nobody = holder.local_endpoint();
-  }
+  const udp::socket holder = refusing_socket();
+  const udp::endpoint nobody = holder.local_endpoint();
   udp::socket a = bound();
   a.connect(nobody);
   a.send(buffer("x", 1));

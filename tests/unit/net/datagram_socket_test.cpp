@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -56,6 +57,28 @@ TEST_P(datagram_socket, synchronous_calls_do_the_same) {
   EXPECT_EQ(a.receive(buffer(got)), 4u);
 }
 
+TEST_P(datagram_socket, the_error_queue_is_waited_for_beside_ordinary_messages) {
+  udp::socket a = bound(), b = bound();
+  const int on = 1;
+  ASSERT_EQ(::setsockopt(a.native_handle(), IPPROTO_IP, IP_RECVERR, &on, sizeof on), 0);
+  b.send_to(buffer("ordinary", 8), a.local_endpoint());
+  pollfd loop{context.poll_descriptor(), POLLIN, 0};
+  transfer received;
+  std::string text(16, '\0');
+  a.async_receive(buffer(text), MSG_ERRQUEUE, received.handler());
+  for (int polls = 0; ::poll(&loop, 1, 0) == 1 || polls == 0; ++polls) {
+    ASSERT_LT(polls, 1000) << "it does not become quiet";
+    context.poll();
+  }
+  EXPECT_EQ(received.calls, 0);
+  const udp::socket holder = refusing_socket();
+  const udp::endpoint nobody = holder.local_endpoint();
+  a.send_to(buffer("lost", 4), nobody);
+  run_until_done(received);
+  EXPECT_FALSE(received.ec());
+  EXPECT_EQ(text.substr(0, received.bytes()), "lost");
+}
+
 TEST_P(datagram_socket, messages_keep_their_bounds_and_may_be_empty) {
   udp::socket a = bound(), b = bound();
   a.connect(b.local_endpoint());
@@ -103,11 +126,8 @@ TEST_P(datagram_socket, message_too_long_to_be_sent_is_refused) {
 }
 
 TEST_P(datagram_socket, refusal_of_an_earlier_message_is_reported) {
-  udp::endpoint nobody;
-  {
-    udp::socket holder = bound();
-    nobody = holder.local_endpoint();
-  }
+  const udp::socket holder = refusing_socket();
+  const udp::endpoint nobody = holder.local_endpoint();
   udp::socket a = bound();
   a.connect(nobody);
   a.send(buffer("x", 1));

@@ -21,6 +21,8 @@
 #include <weft/net/tcp_protocol.hpp>
 #include <weft/net/udp_protocol.hpp>
 
+#include "support/error_code.hpp"
+
 namespace {
 
 namespace ip = weft::ip;
@@ -28,22 +30,13 @@ namespace local = weft::local;
 namespace generic = weft::generic;
 using weft::ip::tcp;
 using weft::ip::udp;
+using weft_test::code_thrown_by;
 
 template <class T>
 std::string streamed(const T& value) {
   std::ostringstream os;
   os << value;
   return os.str();
-}
-
-template <class Function>
-weft::error_code error_of(Function f) {
-  try {
-    f();
-  } catch (const weft::system_error& e) {
-    return e.code();
-  }
-  return {};
 }
 
 TEST(protocol, gives_the_arguments_of_socket) {
@@ -115,7 +108,7 @@ TEST(ip_endpoint, takes_what_a_system_call_writes) {
 
 TEST(ip_endpoint, resize_above_capacity_is_invalid_argument) {
   tcp::endpoint e;
-  EXPECT_EQ(error_of([&] { e.resize(e.capacity() + 1); }), weft::error::invalid_argument);
+  EXPECT_EQ(code_thrown_by([&] { e.resize(e.capacity() + 1); }), weft::error::invalid_argument);
   EXPECT_NO_THROW(e.resize(e.capacity()));
 }
 
@@ -174,11 +167,11 @@ TEST(local_endpoint, abstract_name_keeps_its_nuls) {
 TEST(local_endpoint, longest_names_fit_and_longer_ones_are_name_too_long) {
   const std::string longest(107, 'x');
   EXPECT_EQ(local::stream_protocol::endpoint(longest).path(), longest);
-  EXPECT_EQ(error_of([&] { local::stream_protocol::endpoint e(longest + 'x'); }),
+  EXPECT_EQ(code_thrown_by([&] { local::stream_protocol::endpoint e(longest + 'x'); }),
             weft::error::name_too_long);
   const std::string abstract = '\0' + longest;
   EXPECT_EQ(local::stream_protocol::endpoint(abstract).size(), sizeof(sockaddr_un));
-  EXPECT_EQ(error_of([&] { local::stream_protocol::endpoint e(abstract + 'x'); }),
+  EXPECT_EQ(code_thrown_by([&] { local::stream_protocol::endpoint e(abstract + 'x'); }),
             weft::error::name_too_long);
 }
 
@@ -203,7 +196,7 @@ TEST(local_endpoint, resize_finds_the_path_that_the_system_wrote) {
   EXPECT_EQ(e.path(), "");
   e.resize(0);
   EXPECT_EQ(e.path(), "");
-  EXPECT_EQ(error_of([&] { e.resize(sizeof(native) + 1); }), weft::error::invalid_argument);
+  EXPECT_EQ(code_thrown_by([&] { e.resize(sizeof(native) + 1); }), weft::error::invalid_argument);
 }
 
 TEST(local_endpoint, kernel_reports_the_name_that_was_bound) {
@@ -243,7 +236,7 @@ TEST(generic_endpoint, carries_any_endpoint_and_its_protocol) {
 
 TEST(generic_endpoint, address_above_capacity_is_invalid_argument) {
   unsigned char bytes[sizeof(sockaddr_storage) + 1] = {};
-  EXPECT_EQ(error_of([&] { generic::raw_protocol::endpoint e(bytes, sizeof(bytes)); }),
+  EXPECT_EQ(code_thrown_by([&] { generic::raw_protocol::endpoint e(bytes, sizeof(bytes)); }),
             weft::error::invalid_argument);
   generic::raw_protocol::endpoint e(bytes, sizeof(bytes) - 1);
   EXPECT_EQ(e.size(), e.capacity());

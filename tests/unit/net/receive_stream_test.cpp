@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 
 #include "unit/net/socket_fixture.hpp"
 
+#include "support/child.hpp"
 #include "support/sanitizer.hpp"
 
 namespace {
@@ -552,21 +552,16 @@ TEST_P(receive_stream, child_of_a_fork_takes_bytes_by_a_ring_of_its_own) {
   stream.async_receive(in_parent.handler());
   stream_of_child.async_receive(in_child.handler());
   poll();
-  context.notify_fork(weft::execution_context::fork_prepare);
-  const pid_t child = ::fork();
-  ASSERT_GE(child, 0);
-  context.notify_fork(child == 0 ? weft::execution_context::fork_child
-                                 : weft::execution_context::fork_parent);
-  if (child == 0) {
-    stream.stop();
-    run_until_done(in_child);
-    ::_exit(in_child.text() == "child" ? 0 : 1);
-  }
+  const pid_t child = weft_test::start_told_child(
+      [&] {
+        stream.stop();
+        run_until_done(in_child);
+        return in_child.text() == "child";
+      },
+      context);
   stream_of_child.stop();
   client_of_child.write_some(buffer("child", 5));
-  int state = 0;
-  ASSERT_EQ(::waitpid(child, &state, 0), child);
-  EXPECT_TRUE(WIFEXITED(state) && WEXITSTATUS(state) == 0);
+  EXPECT_TRUE(weft_test::has_succeeded(child));
   client.write_some(buffer("parent", 6));
   run_until_done(in_parent);
   EXPECT_EQ(in_parent.text(), "parent");

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,6 +29,7 @@
 
 #include "io/io_driver.hpp"
 #include "io/op/quiet_write.hpp"
+#include "support/child.hpp"
 #include "support/temporary_directory.hpp"
 #include "unit/net/socket_fixture.hpp"
 
@@ -62,24 +62,17 @@ class registered_io : public socket_test {
     int start[2];
     if (::pipe(start) != 0)
       return false;
-    context.notify_fork(weft::execution_context::fork_prepare);
-    const pid_t child = ::fork();
-    if (child == 0) {
-      context.notify_fork(weft::execution_context::fork_child);
-      bool good = false;
-      try {
-        char go = 0;
-        good = ::read(start[0], &go, 1) == 1 && f();
-      } catch (...) {}
-      ::_exit(good ? 0 : 1);
-    }
-    context.notify_fork(weft::execution_context::fork_parent);
+    const pid_t child = weft_test::start_told_child(
+        [&] {
+          char go = 0;
+          return ::read(start[0], &go, 1) == 1 && f();
+        },
+        context);
     first();
     EXPECT_EQ(::write(start[1], "g", 1), 1);
     ::close(start[0]);
     ::close(start[1]);
-    int result = -1;
-    return ::waitpid(child, &result, 0) == child && result == 0;
+    return weft_test::has_succeeded(child);
   }
 
   /// Sends `from` through a pair of connected streams into `to`.

@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <latch>
@@ -24,6 +23,7 @@
 
 #include "io/backend/uring/fixed_files.hpp"
 #include "io/io_driver.hpp"
+#include "support/child.hpp"
 #include "support/temporary_directory.hpp"
 #include "unit/net/socket_fixture.hpp"
 
@@ -103,15 +103,6 @@ class registered_descriptor : public ::testing::TestWithParam<weft::backend_kind
   void run() {
     context.restart();
     context.run();
-  }
-
-  /// The result of `f` in a child of a fork.
-  static bool in_child(auto f) {
-    const pid_t child = ::fork();
-    if (child == 0)
-      ::_exit(f() ? 0 : 1);
-    int result = -1;
-    return ::waitpid(child, &result, 0) == child && result == 0;
   }
 
   weft::io_context context{registering_after(GetParam(), 1)};
@@ -385,18 +376,17 @@ TEST_P(registered_descriptor, of_the_parent_of_a_fork_is_not_the_childs) {
   EXPECT_TRUE(ping(context, pair));
   EXPECT_TRUE(ping(context, own));
   EXPECT_EQ(count(), expected(2));
-  context.notify_fork(weft::execution_context::fork_prepare);
-  EXPECT_TRUE(in_child([&] {
-    context.notify_fork(weft::execution_context::fork_child);
-    const std::uint64_t before = requests();
-    const bool none = count() == 0;
-    const bool served = ping(context, own) && ping(context, own);
-    const bool entered = count() == expected(1) && requests() == before + expected(2);
-    pair.second.close();
-    own.second.close();
-    return none && served && entered && count() == 0;
-  }));
-  context.notify_fork(weft::execution_context::fork_parent);
+  EXPECT_TRUE(weft_test::succeeds_in_a_told_child(
+      [&] {
+        const std::uint64_t before = requests();
+        const bool none = count() == 0;
+        const bool served = ping(context, own) && ping(context, own);
+        const bool entered = count() == expected(1) && requests() == before + expected(2);
+        pair.second.close();
+        own.second.close();
+        return none && served && entered && count() == 0;
+      },
+      context));
   EXPECT_EQ(count(), expected(2));
   EXPECT_TRUE(ping(context, pair));
   EXPECT_TRUE(ping(context, own));
@@ -408,7 +398,7 @@ TEST_P(registered_descriptor, of_the_parent_of_a_fork_is_not_the_childs) {
 TEST_P(registered_descriptor, survives_a_close_in_a_child_that_does_not_tell_its_context) {
   auto pair = connected(context);
   EXPECT_TRUE(ping(context, pair));
-  EXPECT_TRUE(in_child([&] {
+  EXPECT_TRUE(weft_test::succeeds_in_a_child([&] {
     // On epoll the set is the parent's, too, and this would take the socket out of it.
     if (registers())
       pair.second.close();

@@ -7,14 +7,17 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <weft/context/io_context.hpp>
 #include <weft/context/thread_pool.hpp>
 #include <weft/io/buffer.hpp>
+#include <weft/net/basic_datagram_socket.hpp>
 #include <weft/net/basic_socket_acceptor.hpp>
 #include <weft/net/basic_stream_socket.hpp>
 #include <weft/net/connect_pair.hpp>
 #include <weft/net/tcp_protocol.hpp>
+#include <weft/net/udp_protocol.hpp>
 
 #include "support/backend.hpp"
 
@@ -23,6 +26,7 @@ namespace weft_test {
 using weft::buffer;
 using weft::error_code;
 using tcp = weft::ip::tcp;
+using udp = weft::ip::udp;
 using unix_stream = weft::local::stream_protocol;
 
 /// A handler that keeps its results and counts its calls.
@@ -80,11 +84,20 @@ class socket_test : public backend_test {
     return pair;
   }
 
-  /// A port of the loopback address on which nobody listens.
+  /// A port of the loopback address on which nobody listens, nor will.
   tcp::endpoint refused_endpoint() {
-    tcp::socket holder(context, loopback());
-    return holder.local_endpoint();
+    return silent_.emplace_back(context, loopback()).local_endpoint();
   }
+
+  /// A socket on which nobody hears what is sent to it: the sender is told.
+  udp::socket refusing_socket() {
+    udp::socket s(context, udp::endpoint(weft::ip::address_v4::loopback(), 0));
+    s.connect(s.local_endpoint());
+    return s;
+  }
+
+ private:
+  std::vector<tcp::socket> silent_;
 };
 
 }  // namespace weft_test

@@ -15,6 +15,7 @@
 #include <weft/async/bind_immediate_executor.hpp>
 #include <weft/context/strand.hpp>
 #include <weft/execution/inline_executor.hpp>
+#include <weft/io/read.hpp>
 #include <weft/io/read_until.hpp>
 #include <weft/net/generic_protocol.hpp>
 #include <weft/net/socket_base.hpp>
@@ -71,6 +72,80 @@ TEST_P(stream_socket, many_messages_on_one_connection_arrive_in_turn) {
     run();
     ASSERT_FALSE(received.ec());
     ASSERT_EQ(got.substr(0, received.bytes()), text);
+  }
+}
+
+TEST_P(stream_socket, operation_waits_also_with_the_flag_not_to_wait) {
+  auto [a, b] = unix_pair();
+  std::string text(16, '\0'), more(16, '\0');
+  const std::array<mutable_buffer, 2> in{buffer(text), buffer(more)};
+  transfer one, several;
+  b.async_receive(buffer(text), MSG_DONTWAIT, one.handler());
+  context.poll();
+  EXPECT_EQ(one.calls, 0);
+  a.write_some(buffer("first", 5));
+  run_until_done(one);
+  EXPECT_EQ(text.substr(0, one.bytes()), "first");
+  b.async_receive(in, MSG_DONTWAIT, several.handler());
+  context.poll();
+  EXPECT_EQ(several.calls, 0);
+  a.write_some(buffer("second", 6));
+  run_until_done(several);
+  EXPECT_EQ(text.substr(0, several.bytes()), "second");
+
+  a.non_blocking(true);
+  const std::string block(4096, 'x');
+  std::size_t written = 0;
+  for (error_code ec; !ec;)
+    written += a.write_some(buffer(block), ec);
+  transfer sent;
+  a.async_send(buffer(block), MSG_DONTWAIT, sent.handler());
+  context.poll();
+  EXPECT_EQ(sent.calls, 0);
+  std::string got(written, '\0');
+  EXPECT_EQ(weft::read(b, buffer(got)), written);
+  run_until_done(sent);
+  EXPECT_FALSE(sent.ec());
+}
+
+TEST_P(stream_socket, a_receive_from_what_is_not_connected_fails_at_once) {
+  tcp::acceptor acceptor(context, loopback());
+  tcp::socket taken(context, tcp::v4(), acceptor.release());
+  transfer received;
+  std::string text(4, '\0');
+  taken.async_receive(buffer(text), received.handler());
+  run();
+  EXPECT_EQ(received.ec(), weft::error::not_connected);
+}
+
+TEST_P(stream_socket, what_has_come_before_a_read_is_waited_for_no_longer) {
+  for (int round = 0; round != 10; ++round) {
+    auto [a, b] = tcp_pair();
+    std::string text(4, '\0');
+    for (const bool whole : {false, true, false}) {
+      transfer received;
+      if (whole)
+        weft::async_read(b, buffer(text), received.handler());
+      else
+        b.async_read_some(buffer(text), received.handler());
+      context.restart();
+      context.poll();
+      EXPECT_EQ(received.calls, 0);
+      a.write_some(buffer("both of them", 12));
+      run_until_done(received);
+      EXPECT_EQ(text, "both");
+      for (const char* part : {" of ", "them"}) {
+        transfer rest;
+        weft::async_read(b, buffer(text), rest.handler());
+        run_until_done(rest);
+        EXPECT_EQ(text, part);
+      }
+    }
+    a.close();
+    transfer last;
+    b.async_read_some(buffer(text), last.handler());
+    run_until_done(last);
+    EXPECT_EQ(last.ec(), weft::error::eof);
   }
 }
 

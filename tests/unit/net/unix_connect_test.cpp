@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <functional>
@@ -11,6 +10,7 @@
 #include <weft/context/post.hpp>
 #include <weft/execution/executor_work_guard.hpp>
 
+#include "support/child.hpp"
 #include "support/temporary_directory.hpp"
 #include "unit/net/socket_fixture.hpp"
 
@@ -180,19 +180,14 @@ TEST_P(unix_connect, goes_on_waiting_in_the_child_of_a_fork) {
   s.async_connect(endpoint, connected.handler());
   context.poll();
   ASSERT_EQ(connected.calls, 0);
-  context.notify_fork(weft::execution_context::fork_prepare);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    context.notify_fork(weft::execution_context::fork_child);
-    acceptor.accept();
-    context.restart();
-    context.run();
-    ::_exit(connected.calls == 1 && !connected.ec() ? 0 : 1);
-  }
-  context.notify_fork(weft::execution_context::fork_parent);
-  int result = -1;
-  ASSERT_EQ(::waitpid(child, &result, 0), child);
-  EXPECT_EQ(result, 0);
+  EXPECT_TRUE(weft_test::succeeds_in_a_told_child(
+      [&] {
+        acceptor.accept();
+        context.restart();
+        context.run();
+        return connected.calls == 1 && !connected.ec();
+      },
+      context));
 }
 
 TEST_P(unix_connect, a_non_blocking_synchronous_connect_reports_would_block) {

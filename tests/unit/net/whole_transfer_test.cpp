@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <sys/epoll.h>
-
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <string>
 
 #include <weft/io/read.hpp>
@@ -152,54 +147,6 @@ TEST_P(whole_transfer, nothing_to_do_completes_but_not_inline) {
   run();
   EXPECT_FALSE(sent.ec());
   EXPECT_FALSE(received.ec());
-}
-
-// ---- epoll
-
-// What epoll has been told of a descriptor stands in /proc (proc(5), fdinfo).
-bool is_level_triggered(int fd) {
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fdinfo")) {
-    std::ifstream lines(entry.path());
-    for (std::string line; std::getline(lines, line);) {
-      int watched = -1;
-      unsigned events = 0;
-      if (std::sscanf(line.c_str(), "tfd: %d events: %x", &watched, &events) == 2 && watched == fd)
-        return (events & EPOLLET) == 0;
-    }
-  }
-  return false;
-}
-
-TEST(whole_transfer_by_epoll, part_of_a_read_does_not_end_level_triggering) {
-  weft::io_context context({.backend = weft::backend_kind::epoll});
-  unix_stream::socket a(context), b(context);
-  weft::local::connect_pair(a, b);
-  std::string text(4, '.');
-  for (int i = 0; i != 8; ++i) {  // attempts that find nothing: they are given up
-    transfer one;
-    b.async_read_some(buffer(text.data(), 1), one.handler());
-    context.restart();
-    context.poll();
-    a.write_some(buffer("x", 1));
-    context.restart();
-    context.run();
-    ASSERT_EQ(one.bytes(), 1u);
-  }
-  ASSERT_TRUE(is_level_triggered(b.native_handle()));
-  transfer received;
-  weft::async_read(b, buffer(text), received.handler());
-  for (int i = 0; i != 3; ++i) {
-    a.write_some(buffer("y", 1));
-    context.restart();
-    context.poll();
-    EXPECT_EQ(received.calls, 0);
-    EXPECT_TRUE(is_level_triggered(b.native_handle()));
-  }
-  a.write_some(buffer("y", 1));
-  context.restart();
-  context.run();
-  EXPECT_FALSE(received.ec());
-  EXPECT_EQ(text, "yyyy");
 }
 
 WEFT_INSTANTIATE_BACKENDS(whole_transfer);

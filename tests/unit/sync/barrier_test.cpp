@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <weft/async/bind_cancellation_slot.hpp>
@@ -12,12 +13,17 @@
 #include <weft/context/thread_pool.hpp>
 #include <weft/coro/awaitable.hpp>
 #include <weft/coro/co_spawn.hpp>
+#include <weft/coro/spawn.hpp>
+#include <weft/coro/this_coro.hpp>
 #include <weft/sync/async_barrier.hpp>
+
+#include "support/misuse.hpp"
 
 namespace {
 
 using weft::error_code;
 using weft::io_context;
+using weft_test::expect_assertion;
 
 template <class Policy>
 class barrier_of : public ::testing::Test {
@@ -152,17 +158,70 @@ TEST(barrier, counts_well_when_arrivals_are_taken_back_on_other_threads) {
   }
 }
 
-#ifndef NDEBUG
+// ---- misuse
+
 TEST(barrier_death, an_arrival_of_nobody_is_told_of) {
-  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
-  EXPECT_DEATH(
-      {
+  expect_assertion(
+      [] {
         io_context context;
         weft::async_barrier barrier(context, 1);
         barrier.arrive(0);
       },
       "nobody arrives");
 }
-#endif
+
+TEST(barrier_death, more_arrivals_than_it_expects_are_told_of) {
+  expect_assertion(
+      [] {
+        io_context context;
+        weft::async_barrier barrier(context, 2);
+        barrier.arrive(3);
+      },
+      "more arrive at a barrier than it expects");
+  expect_assertion(
+      [] {
+        io_context context;
+        const weft::async_barrier barrier(context, 0);
+      },
+      "at least one arrival in each phase");
+}
+
+/// Whether another thread can cancel by `signal` and come back: not if that is held locked here.
+void emit_elsewhere(weft::cancellation_signal& signal) {
+  std::thread([&] { signal.emit(weft::cancellation_type::total); }).join();
+}
+
+TEST(barrier, its_completion_is_called_with_no_lock_held) {
+  io_context context;
+  weft::cancellation_signal signals[3];
+  weft::cancellation_signal* last = &signals[0];
+  weft::async_barrier barrier(context, 1, [&] { emit_elsewhere(*last); });
+  int ended = 0;
+
+  barrier.async_arrive_and_wait(
+      weft::bind_cancellation_slot(signals[0].slot(), [&](error_code ec) { ended += !ec; }));
+  last = &signals[1];
+  co_spawn(
+      context,
+      [&]() -> weft::awaitable<void> {
+        co_await weft::this_coro::throw_if_cancelled(false);
+        co_await barrier.async_arrive_and_wait();
+        ++ended;
+      },
+      weft::bind_cancellation_slot(signals[1].slot(), weft::detached));
+  context.run();
+  context.restart();
+  last = &signals[2];
+  weft::spawn(
+      context,
+      [&](weft::yield_context yield) {
+        error_code ec;
+        barrier.async_arrive_and_wait(yield[ec]);
+        ended += !ec;
+      },
+      weft::bind_cancellation_slot(signals[2].slot(), weft::detached));
+  context.run();
+  EXPECT_EQ(ended, 3);
+}
 
 }  // namespace

@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <weft/async/as_tuple.hpp>
+#include <weft/async/bind_cancellation_slot.hpp>
 #include <weft/async/use_future.hpp>
 #include <weft/context/io_context.hpp>
 #include <weft/context/thread_pool.hpp>
@@ -16,6 +19,7 @@
 #include <weft/coro/co_spawn.hpp>
 
 #include "support/cancellable.hpp"
+#include "support/misuse.hpp"
 #include "unit/sync/completions.hpp"
 
 namespace {
@@ -24,6 +28,7 @@ using weft::broadcast;
 using weft::error_code;
 using weft::io_context;
 using weft_test::cancellable;
+using weft_test::expect_assertion;
 using weft_test::received;
 namespace error = weft::error;
 namespace sharing = weft::sharing;
@@ -162,6 +167,92 @@ TEST(broadcast_threads, every_receiver_sees_an_ascending_sequence) {
   b.close();
   EXPECT_EQ(first.get(), count);
   EXPECT_EQ(second.get(), count);
+}
+
+TYPED_TEST(broadcast_test, gives_without_waiting_what_is_there) {
+  broadcast<int, TypeParam> b(this->context, 2);
+  typename broadcast<int, TypeParam>::receiver r(b);
+  EXPECT_EQ(r.try_receive(), std::nullopt);
+  b.send(1);
+  b.send(2);
+  EXPECT_EQ(r.try_receive(), 1);
+  b.send(3);
+  b.send(4);
+  EXPECT_EQ(r.try_receive(), 3) << "the oldest that is left";
+  EXPECT_EQ(r.take_missed(), 1u);
+  b.close();
+  received<int> last, end;
+  r.async_receive(last.handler());
+  r.async_receive(end.handler());
+  this->run();
+  EXPECT_EQ(last.value, 4);
+  EXPECT_EQ(end.ec, error::channel_closed);
+  EXPECT_EQ(r.try_receive(), std::nullopt);
+}
+
+/// A number that cannot be copied as long as it is `dear`.
+struct dear_number {
+  dear_number() = default;
+  explicit dear_number(int n) : number(n) {}
+  dear_number(const dear_number& other) : number(other.number) {
+    if (dear)
+      throw std::bad_alloc();
+  }
+  dear_number(dear_number&&) = default;
+  dear_number& operator=(dear_number&&) = default;
+
+  int number = 0;
+  static inline bool dear = false;
+};
+
+TYPED_TEST(broadcast_test, a_value_that_cannot_be_copied_yet_is_not_lost_nor_is_who_waits) {
+  broadcast<dear_number, TypeParam> b(this->context, 4);
+  typename broadcast<dear_number, TypeParam>::receiver r(b);
+  received<dear_number> got;
+  weft::cancellation_signal signal;
+  r.async_receive(weft::bind_cancellation_slot(signal.slot(), got.handler()));
+  b.send(dear_number(7));
+  dear_number::dear = true;
+  for (int i = 0; i != 3; ++i) {
+    EXPECT_THROW(this->run(), std::bad_alloc);
+    EXPECT_FALSE(got.ec);
+  }
+  signal.emit(weft::cancellation_type::terminal);
+  dear_number::dear = false;
+  this->run();
+  EXPECT_EQ(got.ec, error_code());
+  EXPECT_EQ(got.value.number, 7);
+
+  b.send(dear_number(8));
+  dear_number::dear = true;
+  received<dear_number> next;
+  r.async_receive(next.handler());
+  EXPECT_THROW(this->run(), std::bad_alloc);
+  dear_number::dear = false;
+  this->run();
+  EXPECT_EQ(next.value.number, 8);
+}
+
+// ---- misuse
+
+TEST(broadcast_death, it_keeps_at_least_one_value) {
+  expect_assertion(
+      [] {
+        io_context context;
+        const broadcast<int> all(context, 0);
+      },
+      "keeps at least one value");
+}
+
+TEST(local_broadcast_death, a_second_thread_is_told_of) {
+  expect_assertion(
+      [] {
+        io_context context;
+        broadcast<int, sharing::local> all(context, 1);
+        all.send(1);
+        std::thread([&] { all.send(2); }).join();
+      },
+      "a second thread uses an object of policy sharing::local");
 }
 
 }  // namespace

@@ -26,6 +26,7 @@
 #include <weft/execution/executor_work_guard.hpp>
 
 #include "support/cancellable.hpp"
+#include "support/misuse.hpp"
 #include "unit/sync/completions.hpp"
 
 namespace {
@@ -39,6 +40,7 @@ using weft::error_code;
 using weft::io_context;
 using weft_test::cancellable;
 using weft_test::counted;
+using weft_test::expect_assertion;
 using weft_test::received;
 using weft_test::sent;
 namespace error = weft::error;
@@ -608,6 +610,23 @@ TEST(channel, coroutines_of_two_contexts_meet) {
   EXPECT_EQ(got, 100);
 }
 
+TEST(channel, gives_a_coroutine_values_that_are_errors) {
+  io_context context;
+  channel<error_code> c(context, 1);
+  const error_code eof = error::eof;
+  std::vector<error_code> got;
+  const auto consume = [&]() -> awaitable<void> {
+    got.push_back(co_await c.async_receive());  // it is there
+    got.push_back(co_await c.async_receive());
+  };
+  co_spawn(context, consume, detached);
+  c.try_send(eof);
+  context.poll();
+  c.try_send(eof);
+  context.run();
+  EXPECT_EQ(got, std::vector(2, eof));
+}
+
 TEST(channel, has_the_receiver_that_it_wakes_go_first) {
   io_context context;
   channel<int> c(context);
@@ -719,11 +738,19 @@ TEST(channel_threads, take_over_a_channel_of_another_thread) {
       if (const auto value = c.try_receive()) {
         EXPECT_EQ(*value, expected++);
         ++i;
+      } else {
+        std::this_thread::yield();
       }
     }
   });
-  for (int i = 1; i != 20000;)
-    i += c.try_send(sent) ? (++sent, 1) : 0;
+  for (int i = 1; i != 20000;) {
+    if (c.try_send(sent)) {
+      ++sent;
+      ++i;
+    } else {
+      std::this_thread::yield();
+    }
+  }
   receiver.join();
   EXPECT_EQ(expected, sent);
 }
@@ -750,8 +777,8 @@ TEST(channel_threads, meet_one_that_has_had_both_ends) {
     co_spawn(context, consume(), detached);
     std::thread other([&] {
       for (int i = 0; i != 100; ++i)
-        if (!c.try_send(1))
-          --i;
+        while (!c.try_send(1))
+          std::this_thread::yield();
       weft::post(context, [&] {
         if (--left == 0)
           c.close();
@@ -805,13 +832,37 @@ TEST(channel_threads, lose_no_value_to_cancelled_waits) {
   EXPECT_EQ(got, count);
 }
 
-#ifndef NDEBUG
-TEST(channel_death, a_local_one_asserts_that_one_thread_uses_it) {
-  io_context context;
-  channel<int, sharing::local> c(context, 1);
-  c.try_send(1);
-  EXPECT_DEATH(std::thread([&] { c.try_receive(); }).join(), "sharing::concurrent");
+// ---- misuse
+
+TEST(channel_death, a_local_one_is_used_by_one_thread) {
+  expect_assertion(
+      [] {
+        io_context context;
+        channel<int, sharing::local> c(context, 1);
+        c.try_send(1);
+        std::thread([&] { c.try_receive(); }).join();
+      },
+      "sharing::concurrent");
 }
-#endif
+
+TEST(channel_death, one_that_has_been_moved_from_is_not_used) {
+  expect_assertion(
+      [] {
+        io_context context;
+        channel<int> c(context, 1);
+        const channel<int> kept(std::move(c));
+        c.try_send(1);
+      },
+      "is used that has been moved from");
+}
+
+TEST(channel_death, what_it_holds_is_bounded_by_32_bits_or_not_at_all) {
+  expect_assertion(
+      [] {
+        io_context context;
+        const channel<int> c(context, std::size_t{1} << 32);
+      },
+      "fewer than 2.32 values");
+}
 
 }  // namespace

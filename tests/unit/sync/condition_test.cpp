@@ -19,11 +19,14 @@
 #include <weft/coro/co_spawn.hpp>
 #include <weft/sync/async_condition.hpp>
 
+#include "support/misuse.hpp"
+
 namespace {
 
 using weft::awaitable;
 using weft::error_code;
 using weft::io_context;
+using weft_test::expect_assertion;
 
 template <class Policy>
 class condition_of : public ::testing::Test {
@@ -382,18 +385,25 @@ TEST(condition, a_bounded_queue_of_four_threads_loses_nothing) {
   EXPECT_EQ(sum, 2L * each * (each + 1) / 2);
 }
 
-#ifndef NDEBUG
+// ---- misuse
+
 TEST(condition_death, a_wait_without_the_lock_is_told_of) {
-  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
-  EXPECT_DEATH(
-      {
+  expect_assertion(
+      [] {
         io_context context;
         weft::async_mutex mutex(context);
         weft::async_condition condition(context);
         condition.async_wait(mutex, [](error_code) {});
       },
       "that nobody has locked");
+  expect_assertion(
+      [] {
+        io_context context;
+        weft::async_condition condition(context);
+        weft::async_mutex::scoped_lock none;
+        condition.async_wait(none, [](error_code) {});
+      },
+      "a wait needs a lock that owns its mutex");
 }
-#endif
 
 }  // namespace

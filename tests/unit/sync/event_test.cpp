@@ -14,11 +14,14 @@
 #include <weft/sync/async_event.hpp>
 #include <weft/sync/async_latch.hpp>
 
+#include "support/misuse.hpp"
+
 namespace {
 
 using weft::error_code;
 using weft::event_reset;
 using weft::io_context;
+using weft_test::expect_assertion;
 
 template <class Policy>
 class event_of : public ::testing::Test {
@@ -185,6 +188,18 @@ TEST(latch, the_last_to_arrive_and_wait_does_not_touch_it_after_it_has_let_other
   EXPECT_EQ(counted::locks, 1) << "who waited may have destroyed it meanwhile";
   context.run();
   EXPECT_EQ(calls, 2);
+}
+
+// ---- misuse
+
+TEST(latch_death, a_count_below_zero_is_told_of) {
+  expect_assertion(
+      [] {
+        io_context context;
+        weft::async_latch latch(context, 1);
+        latch.count_down(2);
+      },
+      "counted down below zero");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include <weft/async/bind_cancellation_slot.hpp>
@@ -13,6 +14,7 @@
 #include <weft/context/strand.hpp>
 #include <weft/coro/co_spawn.hpp>
 
+#include "support/misuse.hpp"
 #include "unit/sync/waits.hpp"
 
 namespace {
@@ -22,6 +24,7 @@ using weft::cancellation_signal;
 using weft::cancellation_type;
 using weft::error_code;
 using weft::io_context;
+using weft_test::expect_assertion;
 using weft_test::wait_family;
 
 /// What holds for every wait of every object of sync/.
@@ -349,5 +352,25 @@ TEST_P(every_wait, of_a_coroutine_in_a_strand_completes_there) {
 
 INSTANTIATE_TEST_SUITE_P(objects, every_wait, ::testing::ValuesIn(weft_test::all_wait_families()),
                          [](const auto& each) { return each.param.name; });
+
+// ---- misuse
+
+class every_local_wait_death : public ::testing::TestWithParam<weft_test::family_maker> {};
+
+TEST_P(every_local_wait_death, a_second_thread_is_told_of) {
+  expect_assertion(
+      [] {
+        io_context context;
+        const auto object = GetParam().make(context);
+        object->wait([](error_code) {});
+        std::thread([&] { object->satisfy(); }).join();
+      },
+      "a second thread uses an object of policy sharing::local");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    objects, every_local_wait_death,
+    ::testing::ValuesIn(weft_test::wait_families<weft::sharing::local>("local")),
+    [](const auto& each) { return each.param.name; });
 
 }  // namespace

@@ -19,15 +19,18 @@
 #include <weft/async/bind_allocator.hpp>
 #include <weft/async/bind_cancellation_slot.hpp>
 #include <weft/async/bind_executor.hpp>
+#include <weft/async/detached.hpp>
 #include <weft/async/work_guard.hpp>
 #include <weft/context/io_context.hpp>
 #include <weft/context/post.hpp>
 #include <weft/context/strand.hpp>
 #include <weft/context/thread_pool.hpp>
+#include <weft/coro/co_spawn.hpp>
 #include <weft/io/cancel_after.hpp>
 #include <weft/io/steady_timer.hpp>
 #include <weft/sync/as_future.hpp>
 
+#include "support/misuse.hpp"
 #include "unit/support/counting_allocator.hpp"
 #include "unit/support/manual_context.hpp"
 
@@ -41,6 +44,7 @@ using weft::io_context;
 using weft::promise;
 using weft::shared_future;
 using weft::thread_pool;
+using weft_test::expect_assertion;
 
 bool says(const std::exception_ptr& e, const error_code& code) {
   if (!e)
@@ -317,7 +321,8 @@ TEST(attach_callback, runs_in_the_executor_that_it_names) {
   consumer.run();
   EXPECT_EQ(called, 11);
   std::vector<std::thread> helpers;
-  for (int i = 0; called != 111 && i != 1'000'000; ++i) {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(100);
+  while (called != 111 && std::chrono::steady_clock::now() < limit) {
     manual.run();
     std::this_thread::yield();
   }
@@ -1092,6 +1097,73 @@ TEST(future, values_cross_threads_beside_attaches_cancellations_and_waits) {
   work.reset();
   loop.join();
   EXPECT_EQ(called, rounds);
+}
+
+// ---- misuse
+
+TEST(promise_death, it_is_failed_with_an_exception) {
+  expect_assertion([] { promise<int>().set_exception(nullptr); },
+                   "a promise is failed with an exception");
+}
+
+TEST(promise_death, it_is_given_the_outcome_of_what_has_ended) {
+  expect_assertion([] { promise<int>().set(weft::outcome<int>()); },
+                   "is given the outcome of what has ended");
+}
+
+TEST(outcome_death, it_has_no_value_before_the_end) {
+  expect_assertion([] { weft::outcome<int>().get(); }, "asked for its outcome");
+}
+
+TEST(outcome_death, it_is_set_once) {
+  constexpr auto once = "an outcome is set once";
+  expect_assertion(
+      [] {
+        weft::outcome<std::string> o;
+        o.set_value("one");
+        o.set_value("two");
+      },
+      once);
+  expect_assertion(
+      [] {
+        weft::outcome<void> o;
+        o.set_error(std::make_exception_ptr(1));
+        o.set_value();
+      },
+      once);
+  expect_assertion(
+      [] {
+        int object = 1;
+        weft::outcome<int&> o;
+        o.set_value(object);
+        o.set_value(object);
+      },
+      once);
+  expect_assertion(
+      [] {
+        weft::outcome<int> o;
+        o.set_value(1);
+        o.set_error(std::make_exception_ptr(1));
+      },
+      once);
+}
+
+TEST(future_death, what_it_has_returned_is_awaited_once) {
+  expect_assertion(
+      [] {
+        io_context context;
+        auto f = weft::make_ready_future(1);
+        co_spawn(
+            context,
+            [&]() -> weft::awaitable<void> {
+              auto got = f.async_get();
+              co_await std::move(got);
+              co_await std::move(got);
+            },
+            weft::detached);
+        context.run();
+      },
+      "what a future has returned is awaited once");
 }
 
 }  // namespace

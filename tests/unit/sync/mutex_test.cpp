@@ -18,6 +18,8 @@
 #include <weft/coro/co_spawn.hpp>
 #include <weft/sync/async_mutex.hpp>
 
+#include "support/misuse.hpp"
+
 namespace {
 
 using weft::async_mutex;
@@ -26,6 +28,7 @@ using weft::detached;
 using weft::error_code;
 using weft::io_context;
 using local_mutex = weft::basic_async_mutex<weft::sharing::local>;
+using weft_test::expect_assertion;
 
 template <class Mutex>
 class mutex_of : public ::testing::Test {
@@ -308,11 +311,11 @@ TEST(mutex, a_lock_is_granted_or_aborted_once_however_emissions_and_unlocks_meet
   }
 }
 
-#ifndef NDEBUG
+// ---- misuse
+
 TEST(local_mutex_death, a_second_thread_is_told_of) {
-  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
-  EXPECT_DEATH(
-      {
+  expect_assertion(
+      [] {
         io_context context;
         local_mutex mutex(context);
         mutex.try_lock();
@@ -322,15 +325,13 @@ TEST(local_mutex_death, a_second_thread_is_told_of) {
 }
 
 TEST(mutex_death, an_unlock_without_a_lock_is_told_of) {
-  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
-  EXPECT_DEATH(
-      {
+  expect_assertion(
+      [] {
         io_context context;
         async_mutex mutex(context);
         mutex.unlock();
       },
       "that nobody has locked");
 }
-#endif
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -12,13 +13,18 @@
 #include <vector>
 
 #include <weft/async/as_tuple.hpp>
+#include <weft/async/bind_executor.hpp>
 #include <weft/async/detached.hpp>
 #include <weft/async/use_future.hpp>
+#include <weft/async/work_guard.hpp>
 #include <weft/context/io_context.hpp>
 #include <weft/context/thread_pool.hpp>
 #include <weft/coro/awaitable.hpp>
 #include <weft/coro/co_spawn.hpp>
 #include <weft/io/on_timeout.hpp>
+#include <weft/sync/broadcast.hpp>
+#include <weft/sync/oneshot.hpp>
+#include <weft/sync/watch.hpp>
 
 #include "support/cancellable.hpp"
 #include "support/manual_clock.hpp"
@@ -33,6 +39,7 @@ using weft::co_spawn;
 using weft::detached;
 using weft::error_code;
 using weft::io_context;
+using weft::on_changed;
 using weft::on_receive;
 using weft::on_send;
 using weft::on_timeout;
@@ -272,6 +279,102 @@ TYPED_TEST(select_test, leaves_no_timeout_behind) {
   }
 }
 
+// ---- the other forms of channels
+
+TYPED_TEST(select_test, receives_from_a_oneshot) {
+  auto [sender, receiver] = weft::make_oneshot<int, TypeParam>(this->context.get_executor());
+  channel<int, TypeParam> other(this->context, 0);
+  selected<std::optional<int>, std::optional<int>> s;
+  async_select(on_receive(receiver), on_receive(other), s.handler());
+  this->run();
+  EXPECT_FALSE(s.ec);
+  sender.send(5);
+  this->run();
+  EXPECT_EQ(std::get<0>(s.result), 5);
+}
+
+TYPED_TEST(select_test, receives_from_a_broadcast_what_is_there_and_what_comes) {
+  weft::broadcast<int, TypeParam> news(this->context, 2);
+  typename weft::broadcast<int, TypeParam>::receiver mine(news);
+  channel<int, TypeParam> other(this->context, 1);
+  for (const bool is_there : {true, false}) {
+    selected<std::optional<int>, std::optional<int>> s;
+    if (is_there)
+      news.send(1);
+    async_select(on_receive(mine), on_receive(other), s.handler());
+    if (!is_there)
+      news.send(1);
+    this->run();
+    EXPECT_EQ(std::get<0>(s.result), 1);
+  }
+  for (int i = 0; i != 5; ++i)
+    news.send(i);
+  selected<std::optional<int>, std::optional<int>> late;
+  async_select(on_receive(mine), on_receive(other), late.handler());
+  this->run();
+  EXPECT_EQ(std::get<0>(late.result), 3) << "the oldest that is left";
+  EXPECT_EQ(mine.take_missed(), 3u);
+  news.close();
+  for (const std::optional<int> last : {std::optional(4), std::optional<int>()}) {
+    selected<std::optional<int>, std::optional<int>> end;
+    async_select(on_receive(mine), on_receive(other), end.handler());
+    this->run();
+    EXPECT_EQ(std::get<0>(end.result), last);
+  }
+}
+
+TYPED_TEST(select_test, a_case_that_has_lost_takes_nothing_from_a_broadcast) {
+  weft::broadcast<int, TypeParam> news(this->context, 4);
+  auto mine = std::make_unique<typename weft::broadcast<int, TypeParam>::receiver>(news);
+  auto yours = std::make_unique<typename weft::broadcast<int, TypeParam>::receiver>(news);
+  channel<int, TypeParam> other(this->context, 1);
+  selected<std::optional<int>, std::optional<int>, std::optional<int>> s;
+  async_select(on_receive(*mine), on_receive(other), on_receive(*yours), s.handler());
+  other.try_send(1);
+  yours.reset();  // what has lost still lies in the queue, until the handler has been called
+  news.send(7);
+  this->run();
+  EXPECT_EQ(std::get<1>(s.result), 1);
+  EXPECT_EQ(mine->try_receive(), 7);
+}
+
+TYPED_TEST(select_test, waits_for_a_watch_to_change) {
+  weft::watch<int, TypeParam> level(this->context, 1);
+  channel<int, TypeParam> other(this->context, 1);
+  selected<std::optional<std::uint64_t>, std::optional<int>> s;
+  async_select(on_changed(level, level.version()), on_receive(other), s.handler());
+  this->run();
+  EXPECT_FALSE(s.ec);
+  level.set(2);
+  this->run();
+  EXPECT_EQ(std::get<0>(s.result), level.version());
+  level.close();
+  selected<std::optional<std::uint64_t>, std::optional<int>> end;
+  async_select(on_changed(level, level.version()), on_receive(other), end.handler());
+  this->run();
+  EXPECT_EQ(end.result.index(), 0u);
+  EXPECT_EQ(std::get<0>(end.result), std::nullopt);
+}
+
+TYPED_TEST(select_test, is_aborted_with_a_broadcasts_receiver_and_with_a_watch) {
+  weft::broadcast<int, TypeParam> news(this->context, 4);
+  std::optional<typename weft::broadcast<int, TypeParam>::receiver> mine(std::in_place, news);
+  auto level = std::make_unique<weft::watch<int, TypeParam>>(this->context, 1);
+  const auto known = level->version();
+  selected<std::optional<int>, std::optional<std::uint64_t>> first, second;
+  async_select(on_receive(*mine), on_changed(*level, known), first.handler());
+  mine.reset();
+  this->run();
+  EXPECT_EQ(first.ec, weft::error::operation_aborted);
+  mine.emplace(news);
+  async_select(on_receive(*mine), on_changed(*level, known), second.handler());
+  level.reset();
+  this->run();
+  EXPECT_EQ(second.ec, weft::error::operation_aborted);
+  EXPECT_TRUE(news.send(1));
+  EXPECT_EQ(mine->try_receive(), 1);
+}
+
 TYPED_TEST(select_test, waits_in_coroutines) {
   channel<int, TypeParam> a(this->context, 0);
   channel<int, TypeParam> b(this->context, 0);
@@ -338,6 +441,23 @@ TEST(select_threads, perform_one_case_each) {
     end.get();
   EXPECT_EQ(sum, 0);
   EXPECT_EQ(count, 2 * each);
+}
+
+TEST(select, a_context_may_end_when_a_timeout_of_another_one_passes) {
+  io_context clock;
+  channel<int> never(clock, 0);
+  auto work = weft::make_work_guard(clock);
+  std::thread thread([&] { clock.run(); });
+  const auto alive = std::make_shared<int>();
+  for (int i = 0; i != 300; ++i) {
+    io_context own;
+    async_select(on_receive(never), on_timeout(std::chrono::microseconds(i % 30)),
+                 weft::bind_executor(own.get_executor(), [alive](error_code, auto) {}));
+    own.poll();
+  }
+  EXPECT_EQ(alive.use_count(), 1);
+  work.reset();
+  thread.join();
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -14,10 +15,13 @@
 #include <weft/coro/co_spawn.hpp>
 #include <weft/sync/async_semaphore.hpp>
 
+#include "support/misuse.hpp"
+
 namespace {
 
 using weft::error_code;
 using weft::io_context;
+using weft_test::expect_assertion;
 
 template <class Policy>
 class semaphore_of : public ::testing::Test {
@@ -141,6 +145,18 @@ TEST(semaphore, loses_no_unit_on_four_threads_with_cancellations) {
       weft::detached);
   pool.join();
   EXPECT_EQ(semaphore.available(), 4u);
+}
+
+// ---- misuse
+
+TEST(semaphore_death, more_units_than_it_can_count_are_told_of) {
+  expect_assertion(
+      [] {
+        io_context context;
+        weft::async_semaphore semaphore(context, std::numeric_limits<std::size_t>::max());
+        semaphore.release();
+      },
+      "more units are released than a semaphore counts");
 }
 
 }  // namespace

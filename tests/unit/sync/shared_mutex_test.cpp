@@ -12,10 +12,13 @@
 #include <weft/coro/co_spawn.hpp>
 #include <weft/sync/async_shared_mutex.hpp>
 
+#include "support/misuse.hpp"
+
 namespace {
 
 using weft::error_code;
 using weft::io_context;
+using weft_test::expect_assertion;
 
 template <class Policy>
 class shared_mutex_of : public ::testing::Test {
@@ -148,6 +151,27 @@ TEST(shared_mutex, keeps_writers_apart_from_all_on_four_threads) {
         weft::detached);
   pool.join();
   EXPECT_EQ(value, 3 * rounds);
+}
+
+// ---- misuse
+
+TEST(shared_mutex_death, an_unlock_of_what_is_locked_otherwise_is_told_of) {
+  expect_assertion(
+      [] {
+        io_context context;
+        weft::async_shared_mutex mutex(context);
+        mutex.try_lock_shared();
+        mutex.unlock();
+      },
+      "that nobody has locked");
+  expect_assertion(
+      [] {
+        io_context context;
+        weft::async_shared_mutex mutex(context);
+        mutex.try_lock();
+        mutex.unlock_shared();
+      },
+      "that nobody shares");
 }
 
 }  // namespace

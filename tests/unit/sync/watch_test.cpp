@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include <weft/async/use_future.hpp>
 #include <weft/context/io_context.hpp>
@@ -14,6 +15,7 @@
 #include <weft/coro/co_spawn.hpp>
 
 #include "support/cancellable.hpp"
+#include "support/misuse.hpp"
 #include "unit/sync/completions.hpp"
 
 namespace {
@@ -22,6 +24,7 @@ using weft::error_code;
 using weft::io_context;
 using weft::watch;
 using weft_test::cancellable;
+using weft_test::expect_assertion;
 using weft_test::received;
 namespace error = weft::error;
 namespace sharing = weft::sharing;
@@ -127,6 +130,19 @@ TEST(watch_threads, who_follows_it_comes_to_the_last_value) {
     w.set(i);
   one.get();
   two.get();
+}
+
+// ---- misuse
+
+TEST(local_watch_death, a_second_thread_is_told_of) {
+  expect_assertion(
+      [] {
+        io_context context;
+        watch<int, sharing::local> number(context, 0);
+        number.set(1);
+        std::thread([&] { number.set(2); }).join();
+      },
+      "a second thread uses an object of policy sharing::local");
 }
 
 }  // namespace

@@ -13,8 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include <weft/async/associated_cancellation_slot.hpp>
+#include <weft/async/async_initiate.hpp>
 #include <weft/async/bind_cancellation_slot.hpp>
 #include <weft/async/bind_executor.hpp>
+#include <weft/async/deferred.hpp>
 #include <weft/async/detached.hpp>
 #include <weft/async/use_future.hpp>
 #include <weft/context/io_context.hpp>
@@ -366,6 +369,150 @@ TEST(parallel_group, a_condition_that_throws_does_not_keep_the_group_from_ending
   EXPECT_THROW(context.run(), std::runtime_error);
   EXPECT_EQ(called, 1);
   EXPECT_EQ(context.run(), 0U);
+}
+
+/// A result whose moves throw, when as many have been as are allowed.
+class heavy_result {
+ public:
+  heavy_result() = default;
+  heavy_result(heavy_result&&) {
+    if (moves_left-- == 0)
+      throw std::runtime_error("too heavy");
+  }
+
+  static inline int moves_left = -1;
+};
+
+/// An operation that gives one, behind other results.
+template <class... Results>
+auto async_lift(io_context& context) {
+  return weft::async_initiate<const weft::deferred_t, void(Results..., heavy_result)>(
+      [&context](auto handler) {
+        weft::post(context, [h = std::move(handler)]() mutable {
+          std::move(h)(Results()..., heavy_result());
+        });
+      },
+      weft::deferred);
+}
+
+/// Starts a group again and again, and has another move of a result throw each time: it leaves
+/// poll(), once, and the handler is not called. Returns how many moves there are.
+template <class Start>
+int each_move_throws(io_context& context, Start start) {
+  for (int n = 0; n != 100; ++n) {
+    SCOPED_TRACE(n);
+    heavy_result::moves_left = n;
+    const auto called = std::make_shared<bool>(false);
+    start([called](auto&&...) { *called = true; });
+    int exceptions = 0;
+    for (bool is_done = false; !is_done;) {
+      try {
+        context.restart();
+        context.poll();
+        is_done = true;
+      } catch (const std::runtime_error&) {
+        ++exceptions;
+      }
+    }
+    const bool has_thrown = std::exchange(heavy_result::moves_left, -1) < 0;
+    EXPECT_EQ(called.use_count(), 1) << "the group has not ended";
+    EXPECT_NE(*called, has_thrown);
+    EXPECT_EQ(exceptions, has_thrown);
+    if (!has_thrown)
+      return n;
+  }
+  return 0;
+}
+
+TEST(parallel_group, a_result_that_is_lost_cancels_the_others_and_is_thrown_once_for_the_handler) {
+  io_context context;
+  steady_timer timer(context, 1h);
+  const auto start = [&](auto handler) {
+    experimental::make_parallel_group(async_lift(context), timer.async_wait())
+        .async_wait(experimental::wait_for_one(), std::move(handler));
+  };
+  EXPECT_EQ(each_move_throws(context, start), 1);
+}
+
+TEST(parallel_group, of_a_range_ends_once_whichever_move_of_a_result_throws) {
+  io_context context;
+  const auto start = [&](auto handler) {
+    std::vector<decltype(async_lift(context))> lifts;
+    for (int i = 0; i != 2; ++i)
+      lifts.push_back(async_lift(context));
+    experimental::make_parallel_group(std::move(lifts))
+        .async_wait(experimental::wait_for_all(), std::move(handler));
+  };
+  EXPECT_GE(each_move_throws(context, start), 2);
+}
+
+TEST(parallel_group, what_moving_a_result_throws_is_the_exception_of_its_operation) {
+  io_context context;
+  bool called = false;
+  heavy_result::moves_left = 0;
+  experimental::make_parallel_group(async_lift<std::exception_ptr>(context))
+      .async_wait(experimental::wait_for_all(),
+                  [&](std::array<std::size_t, 1>, std::exception_ptr error, const heavy_result&) {
+                    EXPECT_THROW(std::rethrow_exception(error), std::runtime_error);
+                    called = true;
+                  });
+  context.run();
+  EXPECT_TRUE(called);
+  heavy_result::moves_left = -1;
+}
+
+/// An operation that does `before_start(handler)` first.
+template <class F>
+auto async_prepared(io_context& context, F before_start) {
+  return weft::async_initiate<const weft::deferred_t, void(error_code)>(
+      [&context, before_start](auto handler) {
+        before_start(handler);
+        weft::post(context, [h = std::move(handler)]() mutable { std::move(h)(error_code()); });
+      },
+      weft::deferred);
+}
+
+TEST(parallel_group, what_a_cancellation_remembered_throws_is_thrown_once_for_the_handler) {
+  io_context context;
+  weft::cancellation_signal signal;
+  const auto called = std::make_shared<bool>(false);
+  int requests = 0;
+  const auto cancels = [&](auto&) { signal.emit(weft::cancellation_type::total); };
+  const auto throws = [&](auto& handler) {
+    weft::get_associated_cancellation_slot(handler).assign([&](weft::cancellation_type) {
+      ++requests;
+      throw std::runtime_error("not me");
+    });
+  };
+  experimental::make_parallel_group(async_prepared(context, cancels),
+                                    async_prepared(context, throws),
+                                    async_prepared(context, throws))
+      .async_wait(
+          experimental::wait_for_all(),
+          weft::bind_cancellation_slot(signal.slot(), [called](auto&&...) { *called = true; }));
+  EXPECT_EQ(requests, 2);
+  EXPECT_THROW(context.run(), std::runtime_error);
+  context.run();
+  EXPECT_FALSE(*called);
+  EXPECT_EQ(called.use_count(), 1);
+}
+
+TEST(parallel_group, one_that_cannot_be_started_is_the_failure_whatever_cancelling_throws) {
+  io_context context;
+  const auto called = std::make_shared<bool>(false);
+  const auto throws = [](auto& handler) {
+    weft::get_associated_cancellation_slot(handler).assign(
+        [](weft::cancellation_type) { throw std::logic_error("not me"); });
+  };
+  const auto fails = [](auto&) { throw std::runtime_error("cannot start"); };
+  EXPECT_THROW(
+      experimental::make_parallel_group(async_prepared(context, throws),
+                                        async_prepared(context, fails))
+          .async_wait(experimental::wait_for_all(), [called](auto&&...) { *called = true; }),
+      std::runtime_error);
+  context.run();
+  EXPECT_FALSE(*called);
+  EXPECT_EQ(called.use_count(), 1);
 }
 
 TEST(parallel_group, of_a_range_gives_a_vector_for_each_result) {

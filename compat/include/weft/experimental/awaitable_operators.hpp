@@ -156,7 +156,7 @@ inline bool says_aborted(const std::exception_ptr& failure) noexcept {
 
 namespace experimental {
 
-/// `&&` and `||` for awaitables and for operations without a token, in coroutines:
+/// `&&` and `||` for awaitables, tasks, and operations without a token, in coroutines:
 ///
 ///     using namespace weft::experimental::awaitable_operators;
 ///     auto n = co_await (async_read(socket, buffer(data)) || timer.async_wait());

@@ -50,7 +50,14 @@ class result_rows<std::tuple<Values...>, Allocator> {
   columns_type columns_;
 };
 
-/// Keeps all results of each operation.
+template <class Results>
+inline constexpr bool has_exception = false;
+template <class... Values>
+inline constexpr bool has_exception<std::tuple<std::exception_ptr, Values...>> =
+    (std::is_default_constructible_v<Values> && ...);
+
+/// Keeps all results of each operation. What moving them throws is their exception, if the
+/// operation has one; otherwise they are lost.
 struct keep_results {
   template <class Op>
   using of = std::optional<kept_results_t<Op>>;
@@ -64,7 +71,14 @@ struct keep_results {
 
   template <class Op, class... Args>
   static void store(of<Op>& kept, Args&&... args) {
-    kept.emplace(std::forward<Args>(args)...);
+    try {
+      kept.emplace(std::forward<Args>(args)...);
+    } catch (...) {
+      if constexpr (has_exception<kept_results_t<Op>>)
+        std::get<0>(kept.emplace()) = std::current_exception();
+      else
+        throw;
+    }
   }
 
   template <class Condition, class Results>
@@ -79,13 +93,17 @@ template <class Members>
 struct finish_with_results {
   template <class Handler>
   static void call(Handler&& handler, Members& members) {
+    const auto as_rvalues = [](auto& row) {
+      return std::apply([](auto&... values) { return std::forward_as_tuple(std::move(values)...); },
+                        row);
+    };
     const auto give = [&](auto&&... values) {
       std::forward<Handler>(handler)(std::move(members.order), std::move(values)...);
     };
     if constexpr (requires { std::move(members.results).columns(); })
       std::apply(give, std::move(members.results).columns());
     else
-      std::apply([&](auto&... each) { std::apply(give, std::tuple_cat(std::move(*each)...)); },
+      std::apply([&](auto&... each) { std::apply(give, std::tuple_cat(as_rvalues(*each)...)); },
                  members.results);
   }
 };
@@ -190,7 +208,9 @@ class parallel_group {
   /// at a time, and says which cancellation the others are to have (none, most often).
   /// Cancellation: a request goes to all operations. The operations run in the handler's associated
   /// executor, if it has one. Errors: throws what the allocation or an initiating function throws;
-  /// what has been started is cancelled then.
+  /// what has been started is cancelled then. What moving a result throws is the exception of its
+  /// operation, if that has one. If not, the others are cancelled, and when all have completed it
+  /// leaves the handler's executor, in the place of the handler's call.
   template <class CancellationCondition, completion_token_for<signature> Token = deferred_t>
   auto async_wait(CancellationCondition condition, Token&& token = Token()) && {
     return async_initiate<Token, signature>(

@@ -10,6 +10,7 @@
 #include <weft/base/task_record.hpp>
 #include <weft/context/scheduler.hpp>
 #include <weft/coro/fiber/fiber_context.hpp>
+#include <weft/coro/resume_loop.hpp>
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -180,6 +181,7 @@ class WEFT_API fiber_base : public operation, public task_record, private fiber_
   std::atomic<bool> is_parked_{false};
   unsigned in_place_ = 0;
   unsigned unwound_ = 0;
+  resume_loop::nested loops_;  // on its stack
   std::source_location where_;
 };
 

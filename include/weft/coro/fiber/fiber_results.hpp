@@ -22,7 +22,7 @@ class fiber_results : public awaited_results<Args...> {
 template <class... Args>
 class fiber_results<error_code, Args...> {
  public:
-  using type = typename awaited_results<Args...>::type;
+  using type = typename result_keeper<Args...>::type;
 
   template <class... A>
   void set(const error_code& ec, A&&... values) {
@@ -39,7 +39,7 @@ class fiber_results<error_code, Args...> {
 
  private:
   error_code error_;
-  [[no_unique_address]] awaited_results<Args...> values_;
+  [[no_unique_address]] result_keeper<Args...> values_;
 };
 
 template <class Parameters>

@@ -156,6 +156,7 @@ class direct_wait final : public Initiation::operation_type {
     try {
       if (fiber.cancellation.slot().is_connected() ? self.start_cancellable() : self.start())
         return false;
+      conclude_start(static_cast<base&>(self));
       return fiber.may_go_on() || !fiber.submit();
     } catch (...) {
       self.error_ = std::current_exception();

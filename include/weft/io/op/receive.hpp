@@ -16,10 +16,11 @@ enum class receive_mode : std::uint8_t {
   unix_stream,  ///< The same, but a short read may also have stopped at passed descriptors.
 };
 
-/// Out-of-band data has a readiness of its own. Asked for before it is there, recv(2) fails with
-/// EINVAL, so the operation waits for that readiness on every backend.
+/// Out-of-band data and the error queue have a readiness of their own, for which the operation
+/// waits on every backend. Asked for before it is there, recv(2) fails with EINVAL or EAGAIN,
+/// however much ordinary data there is.
 constexpr bool is_urgent(int flags) noexcept {
-  return (flags & os::msg_oob) != 0;
+  return (flags & (os::msg_oob | os::msg_errqueue)) != 0;
 }
 constexpr io_queue receive_queue(int flags) noexcept {
   return is_urgent(flags) ? io_queue::except : io_queue::read;

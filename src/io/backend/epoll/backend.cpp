@@ -27,10 +27,16 @@ namespace WEFT_NAMESPACE::detail {
 /// no attempt is needed, the next poll tells what is left. It turns back when an event brings the
 /// reader nothing (level-triggered, it would repeat for ever) or writing has to wait.
 ///
+/// **Events** are taken from the kernel many at a time. A thread that runs the context alone, and
+/// has little else to do, dispatches them few at a time, so that what an event's handlers go on to
+/// do finds in the processor's caches what the kernel has just worked on. Those that wait meanwhile
+/// name an object and, as it may serve another descriptor by then, which of its openings is meant.
+///
 /// Descriptors that epoll refuses (EPERM: regular files) are performed by helper threads.
 class epoll_backend final : public backend {
  public:
   static constexpr int batch = 128;
+  static constexpr int portion = 16;
   static constexpr std::uint8_t speculation_limit = 4;
 
   explicit epoll_backend(io_driver& driver) : driver_(driver) { restart(); }
@@ -80,14 +86,19 @@ class epoll_backend final : public backend {
   }
 
   void poll(std::int64_t timeout, operation_queue& ready) noexcept override {
-    epoll_event events[batch];
-    const int n = wait(events, timeout);
-    (void)registered_.load(std::memory_order_acquire);
-    for (int i = 0; i < n; ++i) {
-      // That of wake_ says only that it was written to, and each write makes one: it is not read.
-      if (auto* object = static_cast<io_object*>(events[i].data.ptr))
-        dispatch(*object, events[i].events, ready);
+    if (next_ == end_) {
+      next_ = 0;
+      end_ = std::max(wait(events_, timeout), 0);
+      (void)registered_.load(std::memory_order_acquire);
     }
+    const int until = driver_.owner().alone_and_idle() ? std::min(next_ + portion, end_) : end_;
+    for (; next_ != until; ++next_) {
+      // That of wake_ says only that it was written to, and each write makes one: it is not read.
+      if (const std::uint64_t subject = events_[next_].data.u64)
+        dispatch(*reinterpret_cast<io_object*>(subject & ~opening_mask), subject & opening_mask,
+                 events_[next_].events, ready);
+    }
+    more_.store(next_ != end_, std::memory_order_relaxed);
   }
 
   void wake() noexcept override {
@@ -98,6 +109,8 @@ class epoll_backend final : public backend {
   int native_handle() override { return epoll_.get(); }
 
   void restart() override {
+    next_ = end_ = 0;
+    more_.store(false, std::memory_order_relaxed);
     epoll_ = native_descriptor(::epoll_create1(EPOLL_CLOEXEC), "epoll");
     wake_ = native_descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd");
     epoll_event event{};
@@ -107,10 +120,18 @@ class epoll_backend final : public backend {
   }
 
  private:
+  // An event's data: the object's address, and in the bits that its alignment leaves free the
+  // number of its opening.
+  static constexpr std::uint64_t opening_mask = alignof(io_object) - 1;
+
+  static std::uint64_t opening_of(const io_object& object) noexcept {
+    return object.openings.load(std::memory_order_relaxed) & opening_mask;
+  }
+
   int watch(io_object& object, std::uint32_t events) noexcept {
     epoll_event event{};
     event.events = events;
-    event.data.ptr = &object;
+    event.data.u64 = reinterpret_cast<std::uintptr_t>(&object) | opening_of(object);
     const int operation = object.interest == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
     if (operation == EPOLL_CTL_ADD)
       registered_.fetch_add(1, std::memory_order_release);
@@ -136,9 +157,10 @@ class epoll_backend final : public backend {
     return n;
   }
 
-  void dispatch(io_object& object, std::uint32_t events, operation_queue& ready) noexcept {
+  void dispatch(io_object& object, std::uint64_t opening, std::uint32_t events,
+                operation_queue& ready) noexcept {
     const std::lock_guard lock(object.mutex);
-    if (object.closed)
+    if (object.closed || opening_of(object) != opening)
       return;
     if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI))
       object.hangup = true;
@@ -173,6 +195,11 @@ class epoll_backend final : public backend {
   io_driver& driver_;
   native_descriptor epoll_;
   native_descriptor wake_;
+
+  // Of who polls: the events from `next_` to `end_` are not yet dispatched.
+  epoll_event events_[batch];
+  int next_ = 0;
+  int end_ = 0;
 
   /// Who registers an object passes it on to who polls: the kernel orders the two, but not in terms
   /// that C++, and so ThreadSanitizer, knows. Released by `watch`, acquired by `poll`.

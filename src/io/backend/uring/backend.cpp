@@ -15,6 +15,7 @@
 #include <weft/execution/config.hpp>
 
 #include "io/backend/native_descriptor.hpp"
+#include "io/backend/probe.hpp"
 #include "io/backend/uring/buffer_ring.hpp"
 #include "io/backend/uring/fixed_buffers.hpp"
 #include "io/backend/uring/fixed_files.hpp"
@@ -68,6 +69,7 @@ class uring_backend final : public backend {
   void attach(io_object& object) noexcept override {
     std::fill(std::begin(object.ready), std::end(object.ready), false);
     object.is_ready(io_queue::write) = true;
+    object.emptied = false;
     object.registered = fixed_files::none;
     object.until_registered = registered_after_;
   }
@@ -354,7 +356,7 @@ class uring_backend final : public backend {
         return;
       if (data != woken) {
         static_cast<void>(submissions_.load(std::memory_order_acquire));
-        driver_.answered(reinterpret_cast<io_operation*>(data), result, flags, ready);
+        driver_.answered(reinterpret_cast<io_operation*>(data), {result, flags | untold_}, ready);
         return;
       }
       was_woken = true;
@@ -371,6 +373,8 @@ class uring_backend final : public backend {
 
   io_driver& driver_;
   const bool single_thread_;
+  // A kernel that does not tell whether a socket holds more is taken to say so.
+  const unsigned untold_ = receives_tell_of_more() ? 0 : IORING_CQE_F_SOCK_NONEMPTY;
   bool enabled_ = true;
   bool deferred_ = false;  // DEFER_TASKRUN
   std::atomic<bool> wake_armed_{false};

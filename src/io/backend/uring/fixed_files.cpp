@@ -11,6 +11,7 @@
 
 #include <weft/base/error_code.hpp>
 
+#include "base/found_once.hpp"
 #include "io/backend/native_descriptor.hpp"
 #include "io/backend/uring/ring.hpp"
 
@@ -54,14 +55,14 @@ bool removal_is_immediate() {
 }  // namespace
 
 bool fixed_files::usable() noexcept {
-  static const bool known = [] {
+  constinit static found_once known;
+  return known.get([] {
     try {
       return removal_is_immediate();
     } catch (const system_error&) {
       return false;
     }
-  }();
-  return known;
+  });
 }
 
 int fixed_files::add(ring& ring, int fd) noexcept {
@@ -75,7 +76,7 @@ int fixed_files::add(ring& ring, int fd) noexcept {
 void fixed_files::remove(ring& ring, int entry) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    if (owner_ != ::getpid())
+    if (!owner_.is_here())
       return;
   }
   ring.replace_file(static_cast<unsigned>(entry), -1);
@@ -99,7 +100,7 @@ int fixed_files::take_entry(ring& ring) noexcept {
   const std::lock_guard lock(mutex_);
   if (!asked_) {
     asked_ = true;
-    owner_ = ::getpid();
+    owner_.move_here();
     rlimit descriptors{};
     ::getrlimit(RLIMIT_NOFILE, &descriptors);  // a larger table is refused
     const auto wanted = static_cast<unsigned>(std::min<rlim_t>(descriptors.rlim_cur, capacity));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <sys/types.h>
-
 #include <array>
 #include <cstdint>
 #include <mutex>
 
 #include <weft/base/config.hpp>
+
+#include "base/home_process.hpp"
 
 namespace WEFT_NAMESPACE::detail {
 
@@ -55,7 +55,7 @@ class fixed_files {
   unsigned size_ = 0;
   unsigned limit_ = 0;  // the entries that the table has
   bool asked_ = false;  // for a table
-  pid_t owner_ = 0;     // the process that made it
+  home_process owner_;  // made it
 };
 
 }  // namespace WEFT_NAMESPACE::detail
