@@ -21,7 +21,7 @@ namespace WEFT_NAMESPACE::observe {
 namespace {
 
 struct stack {
-  std::array<void*, 16> frames{};
+  std::array<void*, 32> frames{};
   int count = 0;
 
   friend bool operator==(const stack&, const stack&) = default;
