@@ -92,7 +92,7 @@ void memory_store::give(unsigned index, stored_batch* batches) noexcept {
 
 /// Takes up to `n` blocks, and at least one, from the spans.
 memory_batch memory_store::take(unsigned index, std::uint32_t n,
-                                std::unique_lock<std::mutex> lock) {
+                                std::unique_lock<word_mutex> lock) {
   shelf& from = shelves_[index];
   memory_batch batch;
   memory_block** tail = &batch.first;

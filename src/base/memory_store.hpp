@@ -4,6 +4,8 @@
 #include <mutex>
 #include <span>
 
+#include <weft/base/word_mutex.hpp>
+
 #include "base/memory_region.hpp"
 
 namespace WEFT_NAMESPACE::detail {
@@ -54,14 +56,14 @@ class memory_store {
   };
 
   struct alignas(64) shelf {
-    std::mutex mutex;
+    word_mutex mutex;
     stored_batch* depot = nullptr;
     std::uint32_t batches = 0;   // in the depot
     std::uint32_t capacity = 1;  // of the depot
     memory_span_list spans;      // those with free blocks
   };
 
-  memory_batch take(unsigned index, std::uint32_t n, std::unique_lock<std::mutex> lock);
+  memory_batch take(unsigned index, std::uint32_t n, std::unique_lock<word_mutex> lock);
   stored_batch* take_above(shelf& from, std::uint32_t n) noexcept;
   void give(unsigned index, stored_batch* batches) noexcept;
   void give(unsigned index, std::span<const memory_span_part> parts) noexcept;
