@@ -3,10 +3,18 @@
 
 #include "io/backend/uring/ring.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 
 namespace WEFT_NAMESPACE::detail {
+namespace {
+
+/// Counts the rings that have ended. The system may give their memory to rings of other threads, an
+/// order that ThreadSanitizer does not see: liburing calls mmap and munmap past the C library.
+constinit std::atomic<unsigned> ended{0};
+
+}  // namespace
 
 ring::ring(unsigned entries, unsigned completions, unsigned flags) {
   io_uring_params params{};
@@ -15,12 +23,14 @@ ring::ring(unsigned entries, unsigned completions, unsigned flags) {
   const int error = io_uring_queue_init_params(entries, &ring_, &params);
   if (error < 0)
     throw_error(errno_code(-error), "io_uring_setup");
+  (void)ended.load(std::memory_order_acquire);
   // None: the entries are taken in order (IORING_SETUP_NO_SQARRAY, for which liburing may ask).
   for (unsigned i = 0; ring_.sq.array && i <= ring_.sq.ring_mask; ++i)
     ring_.sq.array[i] = i;
 }
 
 ring::~ring() {
+  ended.fetch_add(1, std::memory_order_release);
   io_uring_queue_exit(&ring_);
 }
 
@@ -41,6 +51,17 @@ int ring::enter(unsigned entries, unsigned completions, std::int64_t timeout) no
 int ring::notify(int eventfd) noexcept {
   io_uring_unregister_eventfd(&ring_);
   return io_uring_register_eventfd(&ring_, eventfd);
+}
+
+bool ring::supports(unsigned features, io_uring_op last) noexcept {
+  if ((ring_.features & features) != features)
+    return false;
+  io_uring_probe* const known = io_uring_get_probe_ring(&ring_);
+  if (!known)
+    return false;
+  const bool result = io_uring_opcode_supported(known, last) != 0;
+  io_uring_free_probe(known);
+  return result;
 }
 
 bool ring::provide(void* memory, unsigned entries, int group) noexcept {

@@ -44,6 +44,9 @@ class ring {
   /// EINTR are no errors.
   int enter(unsigned entries, unsigned completions, std::int64_t timeout) noexcept;
 
+  /// Whether the kernel has these features (IORING_FEAT_*), and operations up to `last`.
+  bool supports(unsigned features, io_uring_op last) noexcept;
+
   /// Readable while completions wait to be reaped.
   int native_handle() const noexcept { return ring_.ring_fd; }
 
