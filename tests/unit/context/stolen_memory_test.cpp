@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <latch>
 #include <thread>
 
 #include <weft/base/operation.hpp>
@@ -59,12 +60,17 @@ class stolen_memory : public testing::Test {
 TEST_F(stolen_memory, of_operations_that_another_worker_takes_over_is_not_used_again_there) {
   weft::io_context context(2);
   probe::counts counts;
+  std::latch posted(1);  // so that the other takes many at a time
   weft::post(context, [&] {
     probe::post_many(context, counts);
+    posted.count_down();
     for (int run = 0; run != many; run = counts.run)
       counts.run.wait(run);
   });
-  std::thread other([&] { context.run(); });
+  std::thread other([&] {
+    posted.wait();
+    context.run();
+  });
   context.run();
   other.join();
   EXPECT_EQ(counts.run, many);
