@@ -27,6 +27,12 @@ elseif(WEFT_SANITIZE STREQUAL "thread")
 elseif(WEFT_SANITIZE)
   message(FATAL_ERROR "WEFT_SANITIZE is '${WEFT_SANITIZE}'; it may be address, thread or empty")
 endif()
+if(WEFT_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # The static runtime's operators new would come before those that tests have instead.
+  execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-resource-dir OUTPUT_VARIABLE weft_clang
+                  OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  add_link_options(-shared-libsan "-Wl,-rpath,${weft_clang}/lib/linux")
+endif()
 if(WEFT_SANITIZE)
   add_compile_options(${weft_sanitizer} -fno-omit-frame-pointer)
   add_link_options(${weft_sanitizer})
