@@ -40,10 +40,10 @@ pid_t start_told_child(F f, Contexts&... contexts) {
 
 /// Waits for its end.
 inline testing::AssertionResult has_succeeded(pid_t child) {
-  int status = -1;
-  if (::waitpid(child, &status, 0) == child && status == 0)
+  int end = -1;
+  if (::waitpid(child, &end, 0) == child && end == 0)
     return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "the child ended with status " << status;
+  return testing::AssertionFailure() << "the child ended with status " << end;
 }
 
 template <class F>
