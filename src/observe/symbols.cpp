@@ -25,16 +25,16 @@ constexpr std::string_view own_namespace = WEFT_TEXT(WEFT_NAMESPACE);
 #undef WEFT_TEXT
 #undef WEFT_TEXT_OF
 
-/// Whose function has a mangled name: one in a namespace, or local to a function there.
-symbols::owner owner_of(std::string_view mangled) {
+/// Whether a mangled name is that of something in weft's namespace (or local to something there),
+/// or of an instance of the standard library's for that, such as std::apply of an operation.
+bool is_own(std::string_view mangled) {
   if (!mangled.starts_with("_Z"))
-    return symbols::owner::other;
+    return false;
   // Locals, nested names, and the qualifiers of member functions.
   mangled.remove_prefix(std::min(mangled.find_first_not_of("ZNKRO", 2), mangled.size()));
-  if (mangled.starts_with("St"))
-    return symbols::owner::standard;
   const auto own = std::to_string(own_namespace.size()).append(own_namespace);
-  return mangled.starts_with(own) ? symbols::owner::weft : symbols::owner::other;
+  return mangled.starts_with(own) ||
+         (mangled.starts_with("St") && mangled.find(own) != mangled.npos);
 }
 
 std::string demangle(const char* name) {
@@ -110,8 +110,7 @@ void symbols::read(module& m) {
 }
 
 /// `inside` is in the function, also if `address` is where a call that never returns would go on.
-stack_frame symbols::name(std::uintptr_t address, std::uintptr_t inside, owner& whose) {
-  whose = owner::other;
+stack_frame symbols::name(std::uintptr_t address, std::uintptr_t inside, bool& own) {
   stack_frame frame;
   frame.address = address;
   Dl_info info{};
@@ -139,7 +138,7 @@ stack_frame symbols::name(std::uintptr_t address, std::uintptr_t inside, owner& 
   }
   if (name) {
     frame.function = demangle(name);
-    whose = owner_of(name);
+    own = is_own(name);
   }
   return frame;
 }
@@ -149,8 +148,8 @@ call_stack symbols::name(std::span<void* const> addresses, bool is_interrupted) 
   for (void* const a : addresses) {
     const auto address = reinterpret_cast<std::uintptr_t>(a);
     const bool is_exact = stack.empty() && is_interrupted;
-    owner whose;
-    stack.push_back(name(address, is_exact ? address : address - 1, whose));
+    bool own = false;
+    stack.push_back(name(address, is_exact ? address : address - 1, own));
   }
   return stack;
 }
@@ -169,14 +168,13 @@ call_stack symbols::name_without_own(std::span<void* const> addresses, bool at_b
   bool past_own = false;
   for (void* const a : addresses) {
     const auto address = reinterpret_cast<std::uintptr_t>(a);
-    owner whose;
-    stack.push_back(name(address, address - 1, whose));
-    if (whose == owner::other) {
-      past_own = own_calls != 0;
+    bool own = false;
+    stack.push_back(name(address, address - 1, own));
+    past_own = past_own || (!own && own_calls != 0);
+    if (!own)
       others_end = stack.size();
-    } else if (whose == owner::weft && !past_own) {
+    else if (!past_own)
       own_calls = stack.size();
-    }
   }
   if (at_both_ends && others_end != 0)
     stack.resize(others_end);

@@ -16,9 +16,6 @@ namespace WEFT_NAMESPACE::observe {
 /// in its life. Not thread-safe.
 class symbols {
  public:
-  /// Whose function a call is of. The standard library's, between two calls of weft's, is weft's.
-  enum class owner { weft, standard, other };
-
   symbols() = default;
   symbols(const symbols&) = delete;
   symbols& operator=(const symbols&) = delete;
@@ -50,7 +47,7 @@ class symbols {
   const module& load(const std::string& path);
   static void read(module& m);
   call_stack name_without_own(std::span<void* const> addresses, bool at_both_ends);
-  stack_frame name(std::uintptr_t address, std::uintptr_t inside, owner& whose);
+  stack_frame name(std::uintptr_t address, std::uintptr_t inside, bool& is_own);
 
   std::map<std::string, module> modules_;
 };
