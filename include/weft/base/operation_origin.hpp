@@ -31,10 +31,10 @@ inline void note_queued(const operation* op) noexcept {
       hooks->note(op);
 }
 
-/// Stores the origin of an operation that is about to run.
+/// Stores the origin of an operation that is about to run; who acquires it may read what it is.
 inline void find_origin(const operation* op, std::atomic<const void*>& origin) noexcept {
   if (const auto* hooks = operation_origin_hooks.load(std::memory_order_relaxed)) [[unlikely]]
-    origin.store(hooks->find(op), std::memory_order_relaxed);
+    origin.store(hooks->find(op), std::memory_order_release);
 }
 
 }  // namespace WEFT_NAMESPACE::detail

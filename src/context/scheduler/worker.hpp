@@ -80,7 +80,7 @@ class alignas(64) worker {  // a cache line: its neighbours are other threads'
   /// The function of the operation that runs or, between handlers, of the last one that did.
   operation::function running() const noexcept { return running_.load(std::memory_order_relaxed); }
   /// Where that operation was made, if anybody asked for it in time (see observation).
-  const void* origin() const noexcept { return origin_.load(std::memory_order_relaxed); }
+  const void* origin() const noexcept { return origin_.load(std::memory_order_acquire); }
   /// How many operations wait in the local queue, at most.
   std::size_t queue_length() const noexcept { return local_.size(); }
   worker_counts counts() const noexcept;
