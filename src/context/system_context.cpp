@@ -44,10 +44,6 @@ system_context::system_context() : scheduler_(make_service<detail::scheduler>(*t
 }
 
 system_context::~system_context() {
-  {
-    const std::lock_guard lock(joining);
-    scheduler_.stop_threads_at_exit();
-  }
   shutdown();
 }
 
@@ -71,11 +67,19 @@ system_context& system_context_instance() {
     return *instance;
   const std::lock_guard lock(making);
   if (!made.load(std::memory_order_relaxed)) {
-    // What was begun in the parent of a fork is not this process's to end.
     struct owner {
       ~owner() {
-        if (context->scheduler_.is_here())
+        // What was begun in the parent of a fork is not this process's to end.
+        if (!context->scheduler_.is_here())
+          return;
+        std::unique_lock lock(joining, std::try_to_lock);
+        if (lock) {
+          context->scheduler_.stop_threads_at_exit();
+          lock.unlock();
           delete context;
+        } else {  // who joins the threads may wait for the one that ends the process
+          context->stop();
+        }
       }
       system_context* const context = new system_context;
     };

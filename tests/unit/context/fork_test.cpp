@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdlib>
 #include <future>
 #include <latch>
@@ -23,8 +22,7 @@
 #include "support/child.hpp"
 #include "support/sanitizer.hpp"
 
-// ThreadSanitizer has no threads in the child of a process that has several.
-#if !WEFT_TEST_TSAN
+#if WEFT_TEST_FORKS_OF_THREADS
 
 namespace {
 
@@ -145,6 +143,19 @@ TEST(system_context_fork, a_child_that_is_not_told_exits) {
   weft::post(weft::system_executor(), [] { std::exit(0); });
   for (;;)
     ::pause();
+}
+
+[[noreturn]] void exit_in_a_function_while_it_is_joined() {
+  ::alarm(100);
+  weft::post(weft::system_executor(), [] { std::exit(0); });
+  weft::system_executor().context().join();
+  for (;;)
+    ::pause();
+}
+
+TEST(system_context_fork_death, a_function_of_it_may_exit_while_it_is_joined) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(exit_in_a_function_while_it_is_joined(), testing::ExitedWithCode(0), "");
 }
 
 TEST(system_context_fork_death, a_function_of_it_may_exit) {
