@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <new>
 #include <utility>
 
 #include "base/never_destroyed.hpp"

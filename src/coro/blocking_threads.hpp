@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <mutex>
 
+#include <weft/base/word_mutex.hpp>
 #include <weft/coro/blocking.hpp>
 #include <weft/execution/execution_context.hpp>
 
@@ -59,7 +60,7 @@ class blocking_threads {
   struct server {
     server* next = nullptr;
     blocking_service* service = nullptr;  // until the call is counted out
-    std::mutex mutex;
+    word_mutex mutex;  // of which ThreadSanitizer allows any number to be held, as a fork does
     blocking_call* call = nullptr;  // under way
   };
 
