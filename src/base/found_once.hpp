@@ -7,9 +7,9 @@
 
 namespace WEFT_NAMESPACE::detail {
 
-/// Whether something is so, found out when first asked, and the same whenever it is found out.
-/// Threads that ask at once each find it out: none waits for another, as it would at a static
-/// variable of a function, and which a child of a fork would not have.
+/// Whether something is so, found out when first asked and kept, also where it could not be found
+/// out then. Threads that ask at once each find it out: none waits for another, as it would at a
+/// static variable of a function, and which a child of a fork would not have.
 class found_once {
  public:
   template <class F>

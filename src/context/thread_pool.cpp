@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <weft/context/thread_pool.hpp>
 
+#include <utility>
+
 #include "context/scheduler/choose_backend.hpp"
 #include "context/scheduler/scheduler.hpp"
 

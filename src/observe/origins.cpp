@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <mutex>
 #include <new>
 #include <unordered_map>

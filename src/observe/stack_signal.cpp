@@ -60,6 +60,10 @@ std::array<installation, NSIG> installations;
                    [] {
                      installations_mutex.unlock();
                      std::construct_at(&right_to_ask);
+                     for (installation& each : installations) {  // whose users are in the parent
+                       each.users = 0;
+                       each.underway.store(0, std::memory_order_relaxed);
+                     }
                      the_exchange.state.store(exchange::idle, std::memory_order_relaxed);
                    });
 }

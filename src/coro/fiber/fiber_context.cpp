@@ -59,8 +59,8 @@ constinit const bool fiber_context::announces_switches =
     WEFT_ADDRESS_SANITIZER || WEFT_THREAD_SANITIZER;
 
 /// What the sanitizers want to be told again: their marks of the fiber and of who has resumed it.
-/// Between a switch and its announcement nothing is called that is not inlined: ThreadSanitizer
-/// counts calls and returns per fiber.
+/// Between a switch and its announcement every call that is made returns, inlined or not:
+/// ThreadSanitizer counts calls and returns per fiber.
 struct fiber_context::announcement {
   void* fake_stack = nullptr;
   const void* resumer_limit = nullptr;

@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <cstring>
 #include <mutex>
 
 #include <weft/coro/fiber/fiber_base.hpp>

@@ -16,7 +16,7 @@ bool probe() noexcept {
     // The last operation that Linux 6.0 brought.
     return ring(4, 8, 0).supports(IORING_FEAT_EXT_ARG, IORING_OP_SEND_ZC);
   } catch (...) {
-    return false;  // not in this kernel, switched off, or denied by a security policy
+    return false;  // not in this kernel, switched off, denied by a security policy, or no memory
   }
 }
 
