@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <csignal>
 #include <latch>
 #include <thread>
 #include <vector>
@@ -19,6 +21,11 @@ template <class F>
 pid_t start_child(F f) {
   const pid_t child = ::fork();
   if (child == 0) {
+    sigset_t alarm;
+    ::sigemptyset(&alarm);
+    ::sigaddset(&alarm, SIGALRM);
+    ::pthread_sigmask(SIG_UNBLOCK, &alarm, nullptr);
+    ::signal(SIGALRM, SIG_DFL);
     ::alarm(100);
     ::_exit([&]() noexcept { return f(); }() ? 0 : 1);
   }
@@ -41,7 +48,11 @@ pid_t start_told_child(F f, Contexts&... contexts) {
 /// Waits for its end.
 inline testing::AssertionResult has_succeeded(pid_t child) {
   int end = -1;
-  if (::waitpid(child, &end, 0) == child && end == 0)
+  pid_t ended = -1;
+  do
+    ended = ::waitpid(child, &end, 0);
+  while (ended == -1 && errno == EINTR);
+  if (ended == child && end == 0)
     return testing::AssertionSuccess();
   return testing::AssertionFailure() << "the child ended with status " << end;
 }

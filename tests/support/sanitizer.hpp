@@ -17,3 +17,7 @@
 #define WEFT_TEST_TSAN 0
 #endif
 #endif
+
+/// Whether the child of a process that has several threads can be tested whatever it does:
+/// ThreadSanitizer ends one that starts a thread.
+#define WEFT_TEST_FORKS_OF_THREADS !WEFT_TEST_TSAN

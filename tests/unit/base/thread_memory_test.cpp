@@ -396,7 +396,7 @@ TEST(thread_memory, serves_a_thread_whose_own_lists_are_gone) {
   EXPECT_EQ(in_spans_without_depots(), before);
 }
 
-// ThreadSanitizer needs address space of its own, and has its own opinion of forks.
+// ThreadSanitizer needs address space of its own.
 #if !WEFT_TEST_TSAN
 void exhaust() {
   std::size_t pages = 0;

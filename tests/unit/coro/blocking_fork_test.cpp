@@ -15,8 +15,7 @@
 #include "support/sanitizer.hpp"
 #include "unit/coro/all_threads_busy.hpp"
 
-// ThreadSanitizer has no threads in the child of a process that has several.
-#if !WEFT_TEST_TSAN
+#if WEFT_TEST_FORKS_OF_THREADS
 
 namespace {
 

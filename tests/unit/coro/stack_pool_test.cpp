@@ -166,8 +166,7 @@ TEST(stack_depot, memory_that_went_back_is_zero_and_can_be_used) {
   depot.give(&stacks[1], 1);
 }
 
-// ThreadSanitizer serves no child of a process that has several threads.
-#if !WEFT_TEST_TSAN
+#if WEFT_TEST_FORKS_OF_THREADS
 
 /// Takes so many stacks, gives them back, and returns where they were.
 std::set<void*> use_stacks(std::size_t count) {

@@ -327,8 +327,7 @@ TEST_P(signal_set_test, contexts_made_after_a_fork_share_nothing_that_rings) {
 
 WEFT_INSTANTIATE_BACKENDS(signal_set_test);
 
-// ThreadSanitizer serves no child of a process that has several threads.
-#if !WEFT_TEST_TSAN
+#if WEFT_TEST_FORKS_OF_THREADS
 
 TEST(signal_set_fork, a_child_may_use_sets_while_other_threads_were_using_theirs) {
   const auto use = [] {
