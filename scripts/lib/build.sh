@@ -21,7 +21,13 @@ weft_configure() {
   if [[ -z ${CMAKE_CXX_COMPILER_LAUNCHER:-} ]] && command -v ccache >/dev/null; then
     export CMAKE_CXX_COMPILER_LAUNCHER=ccache
   fi
+  local cache=build/$preset/CMakeCache.txt compiler='^CMAKE_CXX_COMPILER:' before=
+  [[ -e $cache ]] && before=$(grep "$compiler" "$cache")
   cmake --preset "$preset" --log-level=WARNING "$@"
+  # Where the compiler is another, CMake has dropped what else the preset says.
+  if [[ $before && $(grep "$compiler" "$cache") != "$before" ]]; then
+    cmake --preset "$preset" --log-level=WARNING "$@"
+  fi
 }
 
 # weft_build PRESET [TARGET...]: goes on after an error, so that all are seen.

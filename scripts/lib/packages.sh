@@ -7,7 +7,8 @@ packages_test=("${packages_demo[@]}" python3 gdb libgtest-dev libgmock-dev libas
 packages_bench=("${packages_build[@]}" python3 python3-matplotlib libasio-dev valgrind
   libboost-context-dev libboost-fiber-dev)
 packages_format=(clang-format-19)
-packages_ci=("${packages_test[@]}" "${packages_format[@]}" clang-19 clang-tidy-19 libclang-rt-19-dev)
+packages_ci=("${packages_test[@]}" "${packages_format[@]}" clang-19 clang-tidy-19
+  libclang-rt-19-dev llvm-19)
 
 # weft_install PACKAGE...: installs those that are missing, as root or through sudo; asks the
 # archive for its lists only then.
