@@ -56,13 +56,7 @@ bool removal_is_immediate() {
 
 bool fixed_files::usable() noexcept {
   constinit static found_once known;
-  return known.get([] {
-    try {
-      return removal_is_immediate();
-    } catch (const system_error&) {
-      return false;
-    }
-  });
+  return known.get(removal_is_immediate);
 }
 
 int fixed_files::add(ring& ring, int fd) noexcept {
