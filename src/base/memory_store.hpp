@@ -56,7 +56,7 @@ class memory_store {
   };
 
   struct alignas(64) shelf {
-    word_mutex mutex;  // of which ThreadSanitizer allows any number to be held, as a fork does
+    word_mutex mutex;  // one of many: see fork_order.hpp
     stored_batch* depot = nullptr;
     std::uint32_t batches = 0;   // in the depot
     std::uint32_t capacity = 1;  // of the depot

@@ -60,8 +60,8 @@ class blocking_threads {
   struct server {
     server* next = nullptr;
     blocking_service* service = nullptr;  // until the call is counted out
-    word_mutex mutex;  // of which ThreadSanitizer allows any number to be held, as a fork does
-    blocking_call* call = nullptr;  // under way
+    word_mutex mutex;                     // one of many: see fork_order.hpp
+    blocking_call* call = nullptr;        // under way
   };
 
   friend union never_destroyed<blocking_threads>;
