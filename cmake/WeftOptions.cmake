@@ -24,14 +24,14 @@ if(WEFT_SANITIZE STREQUAL "address")
   set(weft_sanitizer -fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=all)
 elseif(WEFT_SANITIZE STREQUAL "thread")
   set(weft_sanitizer -fsanitize=thread)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    # The static runtime's operators new would come before those that tests have instead.
+    execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-resource-dir OUTPUT_VARIABLE weft_clang
+                    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    add_link_options(-shared-libsan "-Wl,-rpath,${weft_clang}/lib/linux")
+  endif()
 elseif(WEFT_SANITIZE)
   message(FATAL_ERROR "WEFT_SANITIZE is '${WEFT_SANITIZE}'; it may be address, thread or empty")
-endif()
-if(WEFT_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  # The static runtime's operators new would come before those that tests have instead.
-  execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-resource-dir OUTPUT_VARIABLE weft_clang
-                  OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-  add_link_options(-shared-libsan "-Wl,-rpath,${weft_clang}/lib/linux")
 endif()
 if(WEFT_SANITIZE)
   add_compile_options(${weft_sanitizer} -fno-omit-frame-pointer)
